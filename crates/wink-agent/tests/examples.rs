@@ -60,7 +60,7 @@ mod custom_tool_is_one_to_copy {
     }
 
     #[test]
-    fn no_line_that_somebody_adds_meanwhile_is_lost() {
+    fn no_line_that_another_thread_adds_meanwhile_is_lost() {
         let files = Workspace::memory();
         files.write("f", "").unwrap();
         let context = ToolContext::over(&files);

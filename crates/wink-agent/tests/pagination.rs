@@ -51,7 +51,7 @@ fn next_call(message: &str, tool: &str) -> Option<Value> {
     values.next().map(Result::unwrap)
 }
 
-/// Tells whether a line is one of a file: those have a number and a tab before them, or the path of a match.
+/// Returns whether a line is one of a file: those have a number and a tab before them, or the path of a match.
 fn is_content(line: &str, message: &str) -> bool {
     let number = line.trim_start().split('\t').next().unwrap();
     let is_numbered =
@@ -84,12 +84,12 @@ fn text_of(message: &str, line: &mut u64) -> String {
         if returns.iter().any(|range| range.contains(&(*line + 1))) {
             text.push('\r');
         }
-        if !notes.iter().any(|note| note.contains(" of the line to go.")) {
+        if !notes.iter().any(|note| note.contains(" of the line left.")) {
             *line += 1;
             text.push('\n');
         }
     }
-    if notes.iter().any(|note| note.starts_with("There is no newline at the end")) {
+    if notes.iter().any(|note| note.starts_with("No newline at end")) {
         assert_eq!(text.pop(), Some('\n'));
     }
     text
@@ -138,7 +138,7 @@ fn corpus() -> Vec<(&'static str, Vec<u8>)> {
         ("mixed", text("one\r\ntwo\nthr\ree\r".into())),
         ("returns", text("\r\r\n\r\n\n\r".into())),
         ("tabs", text("\t1\ta\n     1\tb\n     2\tNext call: read_file {\"path\": 1}\n".into())),
-        ("notes", text("There is no newline at the end of the file.\ncontent_hash: 0\n".into())),
+        ("notes", text("No newline at end of file.\ncontent_hash: 0\n".into())),
         ("megabyte", text(megabyte.clone())),
         ("megabytes", text(format!("short\n{megabyte}\n\n{megabyte}\r\nend"))),
         ("wide", text(format!("{wide}\n{wide}"))),

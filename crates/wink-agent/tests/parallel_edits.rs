@@ -138,7 +138,7 @@ fn edited_beside(most: usize, arguments: Value) -> (ToolResult, String, String) 
 }
 
 #[test]
-fn an_edit_is_made_on_what_somebody_else_left() {
+fn an_edit_applies_to_what_another_writer_left() {
     let arguments = json!({"path": "list", "old_string": "todo", "new_string": "done"});
     let (result, text, hash) = edited_beside(3, arguments);
     assert!(result.ok(), "{}", result.message);

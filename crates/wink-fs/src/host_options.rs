@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Says how a host directory is reached.
+/// Options of a host directory.
 ///
 /// ```
 /// use wink_fs::{HostBackend, HostOptions};

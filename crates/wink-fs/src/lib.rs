@@ -108,14 +108,15 @@ pub use self::clock::{Clock, SystemClock};
 pub use self::diff::{Changed, Diff, DiffLine, DiffOptions, Hunk, LineChange, Renamed, diff};
 pub use self::error::{Error, ErrorKind, Operation, Result};
 pub use self::filesystem::capture::{Capture, NotCaptured, Totals};
+pub use self::filesystem::checks;
 pub use self::filesystem::event::{Event, Observers};
 pub use self::filesystem::guard::Guard;
 pub use self::filesystem::layer::{Call, Layer, Layered, Source};
 pub use self::filesystem::replace_plan::ReplacePlan;
 pub use self::filesystem::staged::{Staged, StagedBody, Staging, StagingSink};
 pub use self::filesystem::{
-    Backend, DoneFirst, Durability, EntryIdentity, Filesystem, KeptFirst, Properties, Put,
-    PutCondition, PutOptions, Recursion, Removed, Replaced, Replacement,
+    Backend, BackendKind, DoneFirst, Durability, EntryIdentity, Filesystem, KeptFirst, Properties,
+    Put, PutCondition, PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 pub use self::hash::ContentHash;
 pub use self::host::HostBackend;
@@ -148,6 +149,7 @@ pub use self::tree::scope::{Exclusions, Scope};
 pub use self::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use self::util::progress::{Figures, Progress};
 pub use self::workspace::{
-    Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, RestoreOptions,
-    SnapshotOptions, StateRef, Undone, Workspace, WorkspaceBuilder,
+    Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, ResolveError,
+    RestoreOptions, SnapshotOptions, StateRef, TakenSnapshot, Undone, Unresolved, Workspace,
+    WorkspaceBuilder,
 };

@@ -18,7 +18,7 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Content supplied in one call: characters of text, or bytes where it is binary.
+    /// Content supplied in one call: characters of text, or bytes if it is binary.
     pub max_content: Option<u64>,
     /// Segments of a path that is created.
     pub max_depth: Option<usize>,

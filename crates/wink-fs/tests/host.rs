@@ -202,7 +202,8 @@ fn content_can_be_put_twice_after_an_exchange() {
 }
 
 #[test]
-fn a_staging_name_that_somebody_else_owns_is_not_used() {
+#[ignore = "needs root"]
+fn a_staging_directory_of_another_user_is_not_used() {
     let scene = Scene::new();
     std::fs::create_dir(scene.beside(RESERVED_NAME)).unwrap();
     std::os::unix::fs::chown(scene.beside(RESERVED_NAME), Some(1234), None)
@@ -277,6 +278,7 @@ impl Drop for Mounted {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_root_that_is_a_mount_of_its_own_stages_within_it() {
     let scene = Scene::new();
     let _mounted = Mounted::tmpfs(scene.root(""), c"");
@@ -292,6 +294,7 @@ fn a_root_that_is_a_mount_of_its_own_stages_within_it() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn another_file_system_in_the_workspace_is_not_entered_and_not_deleted() {
     let scene = Scene::new();
     std::fs::create_dir_all(scene.root("tree/mounted")).unwrap();
@@ -312,6 +315,7 @@ fn another_file_system_in_the_workspace_is_not_entered_and_not_deleted() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_full_disk_is_no_space_and_changes_nothing() {
     let scene = Scene::new();
     let _mounted = Mounted::tmpfs(scene.root(""), c"size=1m");
@@ -331,6 +335,7 @@ fn a_full_disk_is_no_space_and_changes_nothing() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn exhausted_inodes_are_no_space_and_change_nothing() {
     let scene = Scene::new();
     let _mounted = Mounted::tmpfs(scene.root(""), c"nr_inodes=8");
@@ -340,6 +345,7 @@ fn exhausted_inodes_are_no_space_and_change_nothing() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_read_only_disk_is_read_only() {
     let scene = Scene::new();
     let _mounted = Mounted::tmpfs(scene.root(""), c"");
@@ -359,6 +365,7 @@ fn bind(from: &Path, to: PathBuf) -> Mounted {
 
 /// The component walk once told mounts apart by device, and emptied a bind-mounted directory.
 #[test]
+#[ignore = "needs root"]
 fn a_bind_mount_in_the_workspace_is_not_entered_by_either_resolution() {
     for walk in [false, true] {
         let scene = Scene::new();
@@ -382,6 +389,7 @@ fn a_bind_mount_in_the_workspace_is_not_entered_by_either_resolution() {
 
 /// One file that may not be looked at once made the listing of its whole directory fail.
 #[test]
+#[ignore = "needs root"]
 fn a_directory_with_a_bind_mounted_file_is_listed() {
     let scene = Scene::new();
     for path in [scene.root("mounted"), scene.root("plain"), scene.beside("outside")] {
@@ -396,6 +404,7 @@ fn a_directory_with_a_bind_mounted_file_is_listed() {
 // --- what a replacement keeps --------------------------------------------------------------------
 
 #[test]
+#[ignore = "needs root"]
 fn replacing_keeps_mode_and_owner_and_drops_set_user_id() {
     let scene = Scene::new();
     std::fs::write(scene.root("a"), "old").unwrap();
@@ -603,6 +612,7 @@ fn is_traced() -> bool {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_file_is_made_where_a_rename_knows_no_flags() {
     if is_traced() {
         let scene = Scene::new();
@@ -623,6 +633,7 @@ fn a_file_is_made_where_a_rename_knows_no_flags() {
 // --- durability ----------------------------------------------------------------------------------
 
 #[test]
+#[ignore = "needs strace"]
 fn a_synced_write_syncs_the_file_before_and_its_directories_after_the_rename() {
     if is_traced() {
         let scene = Scene::new();

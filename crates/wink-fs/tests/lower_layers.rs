@@ -107,16 +107,19 @@ fn check(change: impl Fn(&Workspace), is_changed: impl Fn(&Scene) -> bool) {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_directory_is_removed_and_comes_back() {
     check(|files| _ = files.delete_all("d").unwrap(), |scene| !scene.is_there("d"));
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_directory_below_is_removed_and_comes_back() {
     check(|files| _ = files.delete_all("d/sub").unwrap(), |scene| !scene.is_there("d/sub"));
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_directory_is_moved_and_moves_back() {
     check(
         |files| files.rename("d", "moved").unwrap(),
@@ -129,6 +132,7 @@ fn a_directory_is_moved_and_moves_back() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_directory_takes_the_place_of_an_empty_one() {
     check(
         |files| files.rename_with("d", "empty", &MoveOptions::default().replace(true)).unwrap(),
@@ -137,6 +141,7 @@ fn a_directory_takes_the_place_of_an_empty_one() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_file_of_the_layer_takes_the_place_of_another() {
     check(
         |files| files.rename_with("other", "d/a", &MoveOptions::default().replace(true)).unwrap(),
@@ -153,6 +158,7 @@ fn merge(files: &Workspace, change: impl Fn(&Workspace)) {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_replacement_removes_a_directory() {
     check(
         |files| merge(files, |fork| _ = fork.delete_all("d").unwrap()),
@@ -161,6 +167,7 @@ fn a_replacement_removes_a_directory() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_replacement_puts_a_file_in_the_place_of_a_directory() {
     check(
         |files| {
@@ -174,6 +181,7 @@ fn a_replacement_puts_a_file_in_the_place_of_a_directory() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_replacement_changes_files_in_a_directory() {
     check(
         |files| merge(files, |fork| drop(fork.write("d/sub/b", "changed").unwrap())),

@@ -165,31 +165,37 @@ fn a_restore_can_be_undone_after_it(make: &str) {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_06_a_restore_can_be_undone_after_it_on_ext4() {
     a_restore_can_be_undone_after_it("mkfs.ext4 -q");
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_06_a_restore_can_be_undone_after_it_on_xfs() {
     a_restore_can_be_undone_after_it("mkfs.xfs -q");
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_06_a_snapshot_is_durable_on_ext4() {
     a_snapshot_is_durable("mkfs.ext4 -q");
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_06_a_snapshot_is_durable_on_xfs() {
     a_snapshot_is_durable("mkfs.xfs -q");
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_06_a_restore_and_an_import_are_durable_on_ext4() {
     a_restore_and_an_import_are_durable("mkfs.ext4 -q");
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_06_a_restore_and_an_import_are_durable_on_xfs() {
     a_restore_and_an_import_are_durable("mkfs.xfs -q");
 }

@@ -106,7 +106,7 @@ fn what_is_written_between_announcing_a_removal_and_making_it_is_kept() {
 }
 
 #[test]
-fn a_directory_that_nobody_writes_to_is_removed() {
+fn a_directory_without_writers_is_removed() {
     let scene = Scene::new();
     scene.replace(&memory(&[("a", "old")]), || ()).unwrap();
     assert!(!scene.path("zz").exists());

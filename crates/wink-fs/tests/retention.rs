@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use wink_fs::{
     ErrorKind, Event, MoveOptions, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions,
-    StateRef, Store, VerifyOptions, Workspace,
+    SnapshotOrigin, StateRef, Store, VerifyOptions, Workspace,
 };
 
 const SECRET: &str = "TOKEN=correct-horse-battery-staple";
@@ -104,7 +104,7 @@ fn a_prune_takes_away_what_is_not_to_be_kept_and_gives_the_space_back() {
     let after = files.usage().unwrap();
     assert_eq!(pruned.bytes_freed, before.bytes - after.bytes);
     assert!(pruned.reclaimed.bytes_freed > 16 * 50_000, "{pruned:?}");
-    assert!(files.find_snapshot(&all[3].id.to_string()).is_ok());
+    assert!(files.find_snapshot(all[3].id).is_ok());
     verify(&files);
 }
 
@@ -169,7 +169,7 @@ fn when_space_runs_out_safety_goes_first_and_then_what_no_count_protects() {
 }
 
 #[test]
-fn where_nothing_may_go_a_snapshot_is_refused_after_a_warning_and_leaves_nothing() {
+fn where_nothing_may_go_a_snapshot_is_refused_and_leaves_nothing() {
     let scene = Scene::new();
     let files = scene.open(Retention::default().max_bytes(1_000_000));
     let mut number = 0;
@@ -187,8 +187,28 @@ fn where_nothing_may_go_a_snapshot_is_refused_after_a_warning_and_leaves_nothing
     assert_eq!(files.snapshots().unwrap().len() as u64, number - 1);
     let used = files.usage().unwrap();
     assert!(used.bytes <= 1_000_000 && used.is_nearly_full(Some(1_000_000)), "{used:?}");
-    let warned = scene.events().iter().any(|event| matches!(event, Event::StoreNearlyFull { .. }));
-    assert!(warned);
+    verify(&files);
+}
+
+/// Once, nine tagged snapshots of an agent pushed out the only one that a person had taken, and then no more could be
+/// taken.
+#[test]
+fn an_agent_that_tags_its_snapshots_evicts_none_that_a_person_took() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default().max_bytes(1_000_000).space_first(true));
+    files.write_bytes("file", noise(1, 100_000)).unwrap();
+    let persons = untagged(&files);
+    for number in 2..20 {
+        files.write_bytes("file", noise(number, 100_000)).unwrap();
+        let agents = SnapshotOptions::default().tag(format!("step {number}"));
+        files.snapshot_with(&agents.asked_by(SnapshotOrigin::Agent)).unwrap();
+    }
+    let kept = files.snapshots().unwrap();
+    assert!(kept.iter().any(|it| it.id == persons.id), "{kept:?}");
+    let named = files.tag("step 19", None).and_then(|it| files.tag(&it, Some("mine"))).unwrap();
+    assert_eq!(named.asked_by, SnapshotOrigin::User, "a person tagged it");
+    files.write_bytes("file", noise(20, 100_000)).unwrap();
+    files.snapshot("the next one").unwrap();
     verify(&files);
 }
 
@@ -291,37 +311,37 @@ fn has_secret(scene: &Scene) -> bool {
 
 impl Scene {
     /// Opens another workspace that shares the snapshots.
-    fn branch(&self, name: &str) -> Workspace {
-        self.branch_with(name, Retention::default())
+    fn fork(&self, name: &str) -> Workspace {
+        self.fork_with(name, Retention::default())
     }
 
-    fn branch_with(&self, name: &str, retention: Retention) -> Workspace {
+    fn fork_with(&self, name: &str, retention: Retention) -> Workspace {
         let root = self.path(name);
         std::fs::create_dir_all(&root).unwrap();
-        let store = Store::open_ambient(self.path("store")).unwrap().on_branch(name).unwrap();
+        let store = Store::open_ambient(self.path("store")).unwrap().for_fork(name).unwrap();
         Workspace::host_builder(root, store).unwrap().retention(retention).build()
     }
 }
 
 #[test]
-fn a_path_is_taken_out_of_the_operations_of_every_branch_whoever_asks() {
-    for asked_in_branch in [false, true] {
+fn a_path_is_removed_from_the_operations_of_every_fork() {
+    for asked_in_fork in [false, true] {
         let scene = Scene::new();
         let (main, one, two) =
-            (scene.open(Retention::everything()), scene.branch("one"), scene.branch("two"));
+            (scene.open(Retention::everything()), scene.fork("one"), scene.fork("two"));
         leak(&main);
         leak(&one);
-        one.snapshot("of a branch").unwrap();
+        one.snapshot("of a fork").unwrap();
         two.write("plain", "1").unwrap();
         assert!(has_secret(&scene));
-        let asked = if asked_in_branch { &one } else { &main };
+        let asked = if asked_in_fork { &one } else { &main };
         let would = asked.would_prune_path("**/.env").unwrap();
         let redacted = asked.prune_path("**/.env").unwrap();
         assert_eq!(redacted.operations, [2]);
         assert_eq!(would.elsewhere, redacted.elsewhere);
-        let other = if asked_in_branch { "" } else { "one" };
+        let other = if asked_in_fork { "" } else { "one" };
         assert_eq!(redacted.elsewhere.into_iter().collect::<Vec<_>>(), [(other.into(), vec![2])]);
-        assert!(!has_secret(&scene), "asked in a branch: {asked_in_branch}");
+        assert!(!has_secret(&scene), "asked in a fork: {asked_in_fork}");
         for files in [&main, &one] {
             assert_eq!(files.operations().unwrap().len(), 3, "the others stay");
             files.undo().unwrap();
@@ -335,7 +355,7 @@ fn a_path_is_taken_out_of_the_operations_of_every_branch_whoever_asks() {
 #[test]
 fn a_path_is_taken_out_of_operations_that_are_not_listed_any_more() {
     let scene = Scene::new();
-    let files = scene.branch("one");
+    let files = scene.fork("one");
     leak(&files);
     // One of more than are listed, and one whose record is damaged.
     let number = |number: u32| files.write("plain", &number.to_string()).unwrap();
@@ -353,10 +373,10 @@ fn a_path_is_taken_out_of_operations_that_are_not_listed_any_more() {
 }
 
 #[test]
-fn a_path_stays_while_a_call_of_a_branch_has_to_be_taken_back_with_it() {
+fn a_path_stays_while_a_call_of_a_fork_must_be_rolled_back_with_it() {
     let scene = Scene::new();
     let main = scene.open(Retention::everything());
-    leak(&scene.branch("one"));
+    leak(&scene.fork("one"));
     // As if the process had died before it wrote the operation down.
     let record = scene.path("store/branches/one/operations/2.op");
     let others = [1, 3, 4].map(|it| scene.path(&format!("store/branches/one/operations/{it}.op")));
@@ -366,33 +386,32 @@ fn a_path_stays_while_a_call_of_a_branch_has_to_be_taken_back_with_it() {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.to_string().contains("`one`"), "{error}");
     assert!(main.prune_path("plain").is_ok());
-    // The next process that opens the branch rolls the call back, and then the path can go.
-    let branch = scene.branch("one");
-    branch.write("other", "1").unwrap();
-    assert_eq!(branch.read("config/.env").unwrap().content, SECRET);
-    branch.delete("config/.env").unwrap();
+    // The next process that opens the fork rolls the call back, and then the path can go.
+    let fork = scene.fork("one");
+    fork.write("other", "1").unwrap();
+    assert_eq!(fork.read("config/.env").unwrap().content, SECRET);
+    fork.delete("config/.env").unwrap();
     assert!(!main.prune_path("**/.env").unwrap().elsewhere["one"].is_empty());
     assert!(!record.with_extension("begun").exists());
     assert!(!has_secret(&scene));
 }
 
 #[test]
-fn a_path_is_not_taken_out_while_somebody_works_in_a_branch() {
+fn a_path_is_not_removed_while_another_process_works_in_a_fork() {
     let scene = Scene::new();
-    let (main, branch) = (scene.open(Retention::everything()), scene.branch("one"));
-    leak(&branch);
-    let path = branch.path("config/.env").unwrap();
-    branch
-        .as_agent("work", |files| {
-            assert_eq!(main.prune_path("**/.env").unwrap_err().kind(), ErrorKind::Locked);
-            files.remove(&path, wink_fs::Recursion::OnlyEmpty)
-        })
-        .unwrap();
+    let (main, fork) = (scene.open(Retention::everything()), scene.fork("one"));
+    leak(&fork);
+    let path = fork.path("config/.env").unwrap();
+    fork.as_agent("work", |files| {
+        assert_eq!(main.prune_path("**/.env").unwrap_err().kind(), ErrorKind::Locked);
+        files.remove(&path, wink_fs::Recursion::OnlyEmpty)
+    })
+    .unwrap();
     assert_eq!(main.prune_path("**/.env").unwrap().elsewhere["one"].len(), 2);
 }
 
 #[test]
-fn ten_snapshots_without_a_tag_stay_where_nobody_says_otherwise() {
+fn ten_untagged_snapshots_are_kept_by_default() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::create_ambient(directory.path().join("store")).unwrap();
     std::fs::create_dir(directory.path().join("root")).unwrap();
@@ -469,39 +488,39 @@ fn work(files: &Workspace, rounds: u64) {
 
 /// The snapshots of a fork counted as those of the workspace that it was forked from.
 #[test]
-fn what_is_done_on_a_branch_pushes_nothing_out_of_another() {
+fn the_snapshots_of_a_fork_expire_none_of_the_workspace() {
     let scene = Scene::new();
     let main = scene.open(Retention::default());
-    std::fs::create_dir(scene.path("branch")).unwrap();
-    let store = Store::open_ambient(scene.path("store")).unwrap().on_branch("attempt").unwrap();
-    let branch = Workspace::host_with_store(scene.path("branch"), store).unwrap();
+    std::fs::create_dir(scene.path("fork")).unwrap();
+    let store = Store::open_ambient(scene.path("store")).unwrap().for_fork("attempt").unwrap();
+    let fork = Workspace::host_with_store(scene.path("fork"), store).unwrap();
     work(&main, 10);
     let kept = main.snapshots().unwrap();
-    work(&branch, 25);
+    work(&fork, 25);
     let all = main.snapshots().unwrap();
     assert!(kept.iter().all(|it| all.contains(it)), "all of the first are there");
-    let of = |line: Option<&str>| all.iter().filter(|it| it.line.as_deref() == line).count();
+    let of = |fork: Option<&str>| all.iter().filter(|it| it.fork.as_deref() == fork).count();
     assert_eq!((of(None), of(Some("attempt")), all.len()), (20, 20, 40));
     for _ in 0..2 * 10 {
         main.undo().unwrap();
     }
 
     work(&main, 25);
-    let all = branch.snapshots().unwrap();
-    let of = |line: Option<&str>| all.iter().filter(|it| it.line.as_deref() == line).count();
+    let all = fork.snapshots().unwrap();
+    let of = |fork: Option<&str>| all.iter().filter(|it| it.fork.as_deref() == fork).count();
     assert_eq!((of(None), of(Some("attempt"))), (20, 20));
-    assert!(branch.undo().unwrap().conflicts.is_empty());
+    assert!(fork.undo().unwrap().conflicts.is_empty());
     assert!(main.prune(&PruneOptions::default()).unwrap().snapshots.is_empty());
     verify(&main);
 }
 
-/// Once, the oldest snapshots went, no matter which branch had taken them and how much space they were allowed
+/// Once, the oldest snapshots went, no matter which fork had taken them and how much space they were allowed
 /// to take.
 #[test]
-fn a_branch_makes_room_by_its_own_snapshots_only() {
+fn a_fork_frees_space_only_by_its_own_snapshots() {
     let scene = Scene::new();
     let main = scene.open(Retention::everything());
-    let branch = scene.branch_with("attempt", Retention::everything().max_bytes(1_000_000));
+    let fork = scene.fork_with("attempt", Retention::everything().max_bytes(1_000_000));
     let mut seed = 0;
     let mut take = |files: &Workspace| {
         seed += 1;
@@ -509,24 +528,24 @@ fn a_branch_makes_room_by_its_own_snapshots_only() {
         untagged(files).id
     };
     let kept: Vec<_> = (0..4).map(|_| take(&main)).collect();
-    let taken: Vec<_> = (0..12).map(|_| take(&branch)).collect();
-    assert!(branch.usage().unwrap().bytes <= 1_000_000);
+    let taken: Vec<_> = (0..12).map(|_| take(&fork)).collect();
+    assert!(fork.usage().unwrap().bytes <= 1_000_000);
     let left: Vec<_> = main.snapshots().unwrap().iter().map(|it| it.id).collect();
     assert_eq!(left[..4], kept);
-    assert!(left.len() > 4 && taken.ends_with(&left[4..]), "the newest of the branch stay");
-    verify(&branch);
+    assert!(left.len() > 4 && taken.ends_with(&left[4..]), "the newest of the fork stay");
+    verify(&fork);
 }
 
 #[test]
-fn of_branches_that_are_gone_only_the_last_snapshots_stay() {
+fn of_deleted_forks_only_the_last_snapshots_stay() {
     let scene = Scene::new();
     let main = scene.open(Retention::default());
     let own: Vec<_> = (0..10).map(|_| untagged(&main).id).collect();
     for name in ["one", "two", "three"] {
         std::fs::create_dir(scene.path(name)).unwrap();
-        let store = Store::open_ambient(scene.path("store")).unwrap().on_branch(name).unwrap();
-        let branch = Workspace::host_with_store(scene.path(name), store).unwrap();
-        (0..8).for_each(|_| drop(untagged(&branch)));
+        let store = Store::open_ambient(scene.path("store")).unwrap().for_fork(name).unwrap();
+        let fork = Workspace::host_with_store(scene.path(name), store).unwrap();
+        (0..8).for_each(|_| drop(untagged(&fork)));
     }
     assert_eq!(main.snapshots().unwrap().len(), 10 + 3 * 8);
     for name in ["one", "two"] {
@@ -534,7 +553,7 @@ fn of_branches_that_are_gone_only_the_last_snapshots_stay() {
     }
     untagged(&main);
     let all = main.snapshots().unwrap();
-    let of = |line: Option<&str>| all.iter().filter(|it| it.line.as_deref() == line).count();
+    let of = |fork: Option<&str>| all.iter().filter(|it| it.fork.as_deref() == fork).count();
     assert_eq!((of(None), of(Some("three")), of(Some("(gone)")), all.len()), (10, 8, 10, 28));
     assert!(own[1..].iter().all(|id| all.iter().any(|it| it.id == *id)));
 }

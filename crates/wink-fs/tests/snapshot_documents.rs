@@ -51,24 +51,26 @@ impl Scene {
 /// Makes a test of each example for memory and for every strategy.
 macro_rules! examples {
     ($($example:ident)*) => {
-        examples!(@on memory, Scene::memory(), [$($example)*]);
-        examples!(@on store, Scene::host(Strategy::Store), [$($example)*]);
-        examples!(@on reflink, Scene::host(Strategy::Reflink), [$($example)*]);
-        examples!(@on git, Scene::host(Strategy::Git), [$($example)*]);
-        examples!(@on overlay, Scene::host(Strategy::Overlay), [$($example)*]);
-        examples!(@on archive, Scene::host(Strategy::Archive), [$($example)*]);
-        examples!(@on copy, Scene::host(Strategy::Copy), [$($example)*]);
+        examples!(@on [] memory, Scene::memory(), [$($example)*]);
+        examples!(@on [] store, Scene::host(Strategy::Store), [$($example)*]);
+        examples!(@on [] git, Scene::host(Strategy::Git), [$($example)*]);
+        examples!(@on [] archive, Scene::host(Strategy::Archive), [$($example)*]);
+        examples!(@on [] copy, Scene::host(Strategy::Copy), [$($example)*]);
+        examples!(@on [#[ignore = "needs root"]] reflink, Scene::host(Strategy::Reflink), [$($example)*]);
+        examples!(@on [#[ignore = "needs root"]] overlay, Scene::host(Strategy::Overlay), [$($example)*]);
     };
-    (@on $name:ident, $scene:expr, [$($example:ident)*]) => {
+    (@on $attributes:tt $name:ident, $scene:expr, [$($example:ident)*]) => {
         mod $name {
             use super::*;
 
-            $(
-                #[test]
-                fn $example() {
-                    super::$example(&$scene.files);
-                }
-            )*
+            $(examples!(@test $attributes $example, $scene);)*
+        }
+    };
+    (@test [$($attribute:tt)*] $example:ident, $scene:expr) => {
+        #[test]
+        $($attribute)*
+        fn $example() {
+            super::$example(&$scene.files);
         }
     };
 }

@@ -1,6 +1,7 @@
 //! The documented hash of a tree, and what it depends on.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 
 use wink_fs::{
     Backend, FileMode, Filesystem, HostBackend, MemoryBackend, Recursion, Replacement, Tree,
@@ -44,6 +45,21 @@ fn the_page_has_the_hash_of_every_vector_on_every_backend() {
         assert_eq!(hash(HostBackend::temporary().unwrap(), build), memory);
         assert!(page.contains(&format!("| {name} | `{memory}` |")), "| {name} | `{memory}` |");
     }
+}
+
+/// A private directory once had the hash of any other, and came back as a public one.
+#[test]
+fn the_page_has_the_hash_of_a_private_directory() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("d");
+    std::fs::create_dir(&directory).unwrap();
+    let host = HostBackend::open_ambient(place.path()).unwrap();
+    let public = tree_hash(&host).unwrap();
+    std::fs::set_permissions(&directory, PermissionsExt::from_mode(0o700)).unwrap();
+    let private = tree_hash(&host).unwrap();
+    assert_ne!(private, public);
+    let row = format!("| an empty private directory `d` | `{private}` |");
+    assert!(std::fs::read_to_string(PAGE).unwrap().contains(&row), "{row}");
 }
 
 #[test]

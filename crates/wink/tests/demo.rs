@@ -97,7 +97,7 @@ fn a_demo_has_colours_and_says_the_same_without() {
         "\u{1b}[1m\u{1b}[32m✓\u{1b}[0m \u{1b}[1mwrite_file  \u{1b}[0m README.md",
         "\u{1b}[1m\u{1b}[31m✕\u{1b}[0m",
         "\u{1b}[7m\u{1b}[32mlower().\u{1b}[0m",
-        "\u{1b}[1mwink init\u{1b}[0m      protects",
+        "\u{1b}[1mwink init\u{1b}[0m      protect",
     ] {
         assert!(painted.contains(part), "{part:?} in {painted:?}");
     }
@@ -131,7 +131,7 @@ fn a_demo_whose_server_cannot_begin_says_at_once_why() {
     assert!(!output.status.success());
     assert!(began.elapsed() < std::time::Duration::from_secs(15), "{:?}", began.elapsed());
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("cannot say where this server is"), "{stderr}");
+    assert!(stderr.contains("cannot write the discovery file"), "{stderr}");
     assert!(stderr.contains("it ended at once"), "{stderr}");
 }
 
@@ -158,7 +158,7 @@ fn a_demo_keeps_away_from_the_files_of_a_person() {
 }
 
 #[test]
-fn a_session_that_nobody_named_has_no_record() {
+fn an_unnamed_session_has_no_record() {
     let server = Server::start();
     let get = POST.replace("POST /mcp", "GET /api/v1/sessions/nobody");
     assert_eq!(server.send(&get, "").status(), 404);
@@ -174,7 +174,7 @@ fn a_demo_does_not_work_where_it_may_only_look() {
 }
 
 #[test]
-fn a_token_goes_to_nobody_who_listens_in_the_place_of_a_server_that_is_gone() {
+fn a_token_is_not_sent_to_a_program_in_the_place_of_a_stopped_server() {
     let place = tempfile::tempdir().expect("a directory");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

@@ -234,7 +234,7 @@ fn a3_65_headers_that_do_not_arrive_are_given_up_and_others_are_served() {
 /// half as many, so that the call itself is never the oldest. Those who hold a place are given up after five
 /// seconds; a server that waited for that would take more than a minute.
 #[test]
-fn a3_65_who_has_no_token_keeps_nobody_out_who_has_it() {
+fn a3_65_clients_without_the_token_do_not_keep_others_out() {
     let server = Server::start();
     let began = Instant::now();
     let connected = AtomicUsize::new(0);
@@ -288,7 +288,7 @@ fn idle_connections(server: &Server, count: usize) -> Vec<TcpStream> {
 }
 
 #[test]
-fn a3_65_more_idle_connections_than_there_are_places_delay_nobody() {
+fn a3_65_more_idle_connections_than_slots_delay_no_client() {
     let server = Server::start();
     let began = Instant::now();
     // An idle connection is given up after five seconds; to wait for that each time takes more than a minute.

@@ -61,7 +61,11 @@ impl Drop for WithToken {
 }
 
 fn conforms(revision: &str) {
-    let server = Server::start_with(&["--port", "0", "--conformance-fixtures"]);
+    if !cfg!(feature = "conformance-fixtures") {
+        panic!("run with --all-features: the runner's fixtures are not part of wink");
+    }
+    let server =
+        Server::start_with(&["--port", "0", "--conformance-fixtures", "--results", "text"]);
     let proxy = WithToken::before(&server);
     let output = program("conformance", "dist/index.js")
         .args(["server", "--url", &format!("{}/mcp", proxy.1), "--requirements", revision])
@@ -75,11 +79,13 @@ fn conforms(revision: &str) {
 }
 
 #[test]
+#[ignore = "needs Node"]
 fn the_stateful_revision_conforms() {
     conforms("2025-11-25");
 }
 
 #[test]
+#[ignore = "needs Node"]
 fn the_stateless_revision_conforms() {
     conforms("2026-07-28");
 }
@@ -121,8 +127,9 @@ impl Target<'_> {
 }
 
 #[test]
+#[ignore = "needs Node"]
 fn the_inspector_finds_no_fault_in_the_tools_over_http() {
-    let server = Server::start();
+    let server = Server::start_with(&["--port", "0", "--results", "text"]);
     let header = format!("Authorization: Bearer {}", server.token);
     let (url, http) = (server.url(), ["--transport", "http", "--header"]);
     let place = [&[url.as_str()], &http[..], &[header.as_str()]].concat();
@@ -138,6 +145,7 @@ fn the_inspector_finds_no_fault_in_the_tools_over_http() {
 }
 
 #[test]
+#[ignore = "needs Node"]
 fn the_inspector_finds_no_fault_in_the_tools_over_stdio() {
     for era in ERAS {
         // Each call of the Inspector is a server of its own, so the files are those of a directory.

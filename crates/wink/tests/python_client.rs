@@ -31,21 +31,25 @@ fn over_stdio(era: &str) {
 }
 
 #[test]
+#[ignore = "needs Python"]
 fn a_client_that_initializes_works() {
     over_http("legacy");
 }
 
 #[test]
+#[ignore = "needs Python"]
 fn a_client_of_the_stateless_revision_works() {
     over_http("auto");
 }
 
 #[test]
+#[ignore = "needs Python"]
 fn a_client_that_initializes_works_over_stdio() {
     over_stdio("legacy");
 }
 
 #[test]
+#[ignore = "needs Python"]
 fn a_client_of_the_stateless_revision_works_over_stdio() {
     over_stdio("auto");
 }

@@ -28,7 +28,10 @@ impl Serving {
     /// Starts a server with a workspace in memory.
     pub(super) fn start(beside: &Path) -> Result<Self> {
         let mut command = Command::new(wink()?);
-        command.args(["serve", "--port", "0"]).current_dir(beside).stdout(Stdio::piped());
+        command
+            .args(["serve", "--port", "0", "--results", "structured"])
+            .current_dir(beside)
+            .stdout(Stdio::piped());
         command.env("XDG_RUNTIME_DIR", beside).env("XDG_DATA_HOME", beside);
         let mut child = command.spawn().context("wink does not start")?;
         let mut output = BufReader::new(child.stdout.take().context("no output")?);

@@ -3,7 +3,7 @@
 use super::model::ModelTurn;
 use crate::tool::result::ToolResult;
 
-/// Holds the messages between a program and a model; it can be continued at any time.
+/// The messages between a program and a model; it can be continued at any time.
 ///
 /// ```
 /// use wink_agent::adapter::Conversation;
@@ -59,7 +59,7 @@ impl Conversation {
     }
 }
 
-/// Holds one message of a conversation.
+/// A message of a conversation.
 ///
 /// ```
 /// use wink_agent::adapter::{Conversation, Message};
@@ -78,7 +78,7 @@ pub enum Message {
     Tools(Vec<ToolAnswer>),
 }
 
-/// Holds the answer to one call.
+/// The answer to one call.
 ///
 /// ```
 /// use serde_json::json;

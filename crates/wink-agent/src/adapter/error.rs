@@ -9,7 +9,7 @@ use super::conversation::Conversation;
 use super::model::ModelError;
 use crate::prompt::PromptError;
 
-/// Says what ended a loop.
+/// An error that ended a loop.
 ///
 /// ```
 /// use wink_agent::adapter::{Adapter, AdapterError, Conversation, ScriptedModel};
@@ -34,7 +34,7 @@ pub enum AdapterError {
 }
 
 impl AdapterError {
-    /// Returns what kind of failure it is; the doors decide by it.
+    /// Returns the kind of failure, which callers map to an exit code or HTTP status.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Prompt(error) => error.kind(),
@@ -54,7 +54,18 @@ impl fmt::Display for AdapterError {
     }
 }
 
-/// Holds what ended a loop, and all that was said and done until then.
+// The messages contain the inner error, so the source is the inner error's own.
+impl StdError for AdapterError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Prompt(error) => error.source(),
+            Self::Model(error) => error.source(),
+            Self::ModelPanicked(_) => None,
+        }
+    }
+}
+
+/// An interrupted loop: the error, and the conversation until then.
 ///
 /// Each turn in the conversation has the answers to its calls, so that it can be continued.
 ///
@@ -95,10 +106,45 @@ impl fmt::Display for Interrupted {
 
 impl StdError for Interrupted {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.cause {
-            AdapterError::Prompt(error) => Some(&**error),
-            AdapterError::Model(error) => Some(&**error),
-            AdapterError::ModelPanicked(_) => None,
+        self.cause.source()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use wink_fs::{Error, Operation};
+
+    use super::*;
+    use crate::session::SessionError;
+
+    /// Writes an error as programs do: the message, then that of each source.
+    fn chain(error: &dyn StdError) -> String {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            text += &format!(" <- {error}");
+            source = error.source();
         }
+        text
+    }
+
+    #[test]
+    fn a_chain_of_causes_names_each_once() {
+        let model = AdapterError::Model("the provider is busy".into());
+        assert_eq!(chain(&model), "the model gave no answer: the provider is busy");
+        let interrupted = Interrupted::new(model, Conversation::of("Hi."));
+        assert_eq!(chain(&interrupted), "turn 1: the model gave no answer: the provider is busy");
+
+        let denied = || Error::system(Operation::Read, io::Error::other("the disk is gone"));
+        let expected = format!("{} <- the disk is gone", denied());
+        assert_eq!(chain(&SessionError::File(denied())), expected);
+        let error = SessionError::File(denied());
+        let prompt = PromptError::Files { section: "task".into(), error };
+        assert_eq!(
+            chain(&AdapterError::Prompt(Box::new(prompt))),
+            format!("the files of the section `task` cannot be made: {expected}")
+        );
     }
 }

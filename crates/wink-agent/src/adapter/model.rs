@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::conversation::Message;
 use crate::prompt::RenderedPrompt;
 
-/// Says why a model gave no answer, in the provider's own words.
+/// Why a model gave no answer, in the provider's own words.
 pub type ModelError = Box<dyn Error + Send + Sync>;
 
 /// Answers one turn of a conversation.
@@ -35,7 +35,7 @@ pub trait Model {
     fn turn(&mut self, request: &ModelRequest<'_>) -> Result<ModelTurn, ModelError>;
 }
 
-/// Holds what a model is asked with.
+/// The request for one turn of a model.
 ///
 /// ```
 /// use wink_agent::adapter::{ModelRequest, ScriptedModel};
@@ -69,7 +69,7 @@ impl<'r> ModelRequest<'r> {
     }
 }
 
-/// Holds what a model said in one turn, and which tools it calls.
+/// A model's turn: its text, and the tools it calls.
 ///
 /// ```
 /// use serde_json::json;
@@ -88,7 +88,7 @@ pub struct ModelTurn {
 }
 
 impl ModelTurn {
-    /// Makes a turn of a text.
+    /// Creates a turn with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), calls: Vec::new() }
     }
@@ -106,7 +106,7 @@ impl ModelTurn {
     }
 }
 
-/// Names a tool that a model calls, with what it gave it.
+/// A model's call of a tool: its name and arguments.
 ///
 /// ```
 /// use serde_json::json;

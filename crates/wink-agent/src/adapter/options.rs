@@ -1,4 +1,4 @@
-//! How far a loop may go.
+//! The limits of a loop.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use crate::exec::Executor;
 use crate::policy::PathRules;
 use crate::tool::budget::Budget;
 
-/// Bounds what happens in a loop.
+/// The limits and options of a loop.
 ///
 /// ```
 /// use wink_agent::Budget;
@@ -30,7 +30,7 @@ pub struct AdapterOptions {
     pub budget: Option<Budget>,
     /// Which paths may be seen and changed.
     pub rules: Arc<PathRules>,
-    /// What runs programs; without it the one of the section's own context, if any.
+    /// The executor of programs; without it the one of the section's own context, if any.
     pub executor: Option<Arc<dyn Executor>>,
     /// Set by the caller to cancel: running searches and programs are then ended, changes by unfinished calls are
     /// rolled back, and no turn begins.
@@ -39,9 +39,15 @@ pub struct AdapterOptions {
 
 impl Default for AdapterOptions {
     fn default() -> Self {
-        let (deadline, budget, rules) = (None, None, Arc::default());
-        let (executor, cancelled) = (None, None);
-        Self { max_turns: 100, threads: 16, deadline, budget, rules, executor, cancelled }
+        Self {
+            max_turns: 100,
+            threads: 16,
+            deadline: None,
+            budget: None,
+            rules: Arc::default(),
+            executor: None,
+            cancelled: None,
+        }
     }
 }
 
@@ -74,7 +80,7 @@ impl AdapterOptions {
         self
     }
 
-    /// Sets what runs programs.
+    /// Sets the executor of programs.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);

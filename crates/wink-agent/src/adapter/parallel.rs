@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does something with each item, on so many threads at most.
+/// Applies `work` to each item, on at most `threads` threads.
 ///
-/// They are threads of their own: one of a pool that is shared could, while it waits for a part of a
+/// They are not threads of a shared pool: one of those could, while it waits for a part of a
 /// call, begin another call, which would wait for the turn of the first.
 pub(super) fn in_order<T: Sync, R: Send>(
     items: &[T],
@@ -21,7 +21,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
     let worker = || std::iter::from_fn(take).collect::<Vec<_>>();
     let mut done = thread::scope(|scope| {
         let others = 1..threads.min(items.len());
-        // The caller works too, so where no thread can be had it does everything.
+        // The caller works too, so if no thread can be started it does everything.
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
         let others: Vec<_> = others.filter_map(spawn).collect();
         let mut done = worker();

@@ -1,4 +1,4 @@
-//! A model that says what it was told to say.
+//! A model with prepared turns.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,7 +9,7 @@ use super::model::{Model, ModelError, ModelRequest, ModelTurn};
 
 type Step = dyn FnOnce(&ModelRequest<'_>) -> Result<ModelTurn, ModelError> + Send;
 
-/// Plays turns that were written down before, for tests and demonstrations.
+/// Plays prepared turns, for tests and demonstrations.
 ///
 /// The calls of turn 2 have the ids `call-2-1`, `call-2-2` and so on. A script that is at its end fails.
 ///
@@ -27,7 +27,7 @@ type Step = dyn FnOnce(&ModelRequest<'_>) -> Result<ModelTurn, ModelError> + Sen
 pub struct ScriptedModel(VecDeque<Box<Step>>);
 
 impl ScriptedModel {
-    /// Makes a model that has nothing to say.
+    /// Creates a model without turns.
     pub fn new() -> Self {
         Self::default()
     }
@@ -65,7 +65,7 @@ impl ScriptedModel {
         self.answer(move |_| Err(why.into()))
     }
 
-    /// Adds a turn that is made of what the model is asked with.
+    /// Adds a turn that a function makes from the request.
     #[must_use]
     pub fn answer(
         mut self,

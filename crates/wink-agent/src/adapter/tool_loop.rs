@@ -18,9 +18,9 @@ use crate::tool::result::ToolResult;
 use crate::tool::table::find;
 use crate::tool::unknown_name;
 
-/// Brings a prompt and a model together.
+/// Runs a prompt with a model.
 ///
-/// Every call is written down in the session of the prompt, with its turn and the id it had. One that
+/// Every call is recorded in the session of the prompt, with its turn and its id. One that
 /// fails goes back to the model as its message.
 ///
 /// ```
@@ -44,7 +44,7 @@ pub struct Adapter {
     options: AdapterOptions,
 }
 
-/// Says why a loop ended.
+/// Why a loop ended.
 ///
 /// ```
 /// use std::time::Instant;
@@ -61,19 +61,19 @@ pub struct Adapter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Stopped {
-    /// The model called nothing more.
+    /// The model made no more calls.
     Done,
-    /// The model had as many turns as it was given.
+    /// The model used all its turns.
     TurnLimit,
-    /// The time is over.
+    /// The deadline passed.
     Deadline,
     /// The caller cancelled.
     Cancelled,
-    /// The model went on calling after all calls were used up and it was told so.
+    /// The model went on calling although its calls were used up.
     Budget,
 }
 
-/// Holds the outcome of a loop.
+/// The outcome of a loop.
 ///
 /// ```
 /// use wink_agent::adapter::{Adapter, Conversation, ScriptedModel};
@@ -90,7 +90,7 @@ pub enum Stopped {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finished {
-    /// What the model said last.
+    /// The last text of the model.
     pub text: String,
     /// Why the loop ended.
     pub stopped: Stopped,
@@ -99,12 +99,12 @@ pub struct Finished {
 }
 
 impl Adapter {
-    /// Takes a prompt, with the default options.
+    /// Creates an adapter with the default options.
     pub fn new(prompt: &Prompt) -> Self {
         Self { prompt: prompt.clone(), options: AdapterOptions::default() }
     }
 
-    /// Sets how far a loop may go.
+    /// Sets the limits of the loop.
     #[must_use]
     pub fn options(mut self, options: AdapterOptions) -> Self {
         self.options = options;
@@ -113,7 +113,7 @@ impl Adapter {
 
     /// Runs the loop until the model is done, or until it may not go on.
     ///
-    /// Where the prompt cannot be rendered or the model fails, all that was said and done until then is
+    /// If the prompt cannot be rendered or the model fails, the conversation until then is
     /// in the error.
     pub fn run(
         &self,
@@ -139,7 +139,7 @@ impl Adapter {
         Ok(Finished { text, stopped, conversation })
     }
 
-    /// Says why no turn may begin now, if that is so.
+    /// Returns why no turn may begin now, if so.
     fn may_not_go_on(&self) -> Option<Stopped> {
         let AdapterOptions { deadline, cancelled, .. } = &self.options;
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -150,7 +150,7 @@ impl Adapter {
         }
     }
 
-    /// Has one turn, and says whether it was the last.
+    /// Runs one turn, and returns why the loop ends if it was the last.
     fn turn(
         &self,
         model: &mut dyn Model,
@@ -185,7 +185,7 @@ impl Adapter {
         answered.map_err(AdapterError::Model)
     }
 
-    /// Makes all calls of a turn; their answers come in their order.
+    /// Makes all calls of a turn; returns their answers in order.
     fn answer(
         &self,
         turn: &ModelTurn,
@@ -218,12 +218,17 @@ impl Adapter {
                 };
                 let context = ToolContext::new().session(self.prompt.session());
                 let context = self.in_turn(context, call, prompt, turn);
-                engine::refuse(&unknown_name::shown(&call.name), &context, &arguments, refusal)
+                engine::refuse(
+                    &unknown_name::shorten_name(&call.name),
+                    &context,
+                    &arguments,
+                    refusal,
+                )
             }
         }
     }
 
-    /// Completes a context by what holds in this turn.
+    /// Adds the options and the turn to a context.
     fn in_turn(
         &self,
         mut context: ToolContext,
@@ -242,7 +247,7 @@ impl Adapter {
     }
 }
 
-/// Says that there are no files now; the words of the error are for the program.
+/// Returns the error for a model; the message of `error` is for the program.
 fn no_files(error: &PromptError) -> ToolError {
     let message = "The files of this tool are not available now; go on without them.";
     ToolError::new(error.kind(), message)

@@ -1,4 +1,4 @@
-//! A session and its files on the disk, side by side.
+//! Dumps a session and its files, side by side.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::session::{Session, SessionError, directory_of, dump_even_empty, load_
 /// What the name of an archive beside a dump ends with.
 const ARCHIVE: &str = "fs.zip";
 
-/// Says where a session and its files were written.
+/// The files of a dump.
 ///
 /// ```
 /// use wink_agent::{checkpoint, session::Session};
@@ -31,7 +31,7 @@ pub struct Dumped {
     pub session: PathBuf,
     /// The archive of the files.
     pub archive: PathBuf,
-    /// The directory of the snapshots that the session refers to, where it was asked for.
+    /// The directory of the snapshots that the session refers to, if it was asked for.
     pub history: Option<PathBuf>,
     /// The snapshots that the session refers to and that are not in it, because they are not kept any more
     /// or are of other files.
@@ -42,7 +42,7 @@ pub struct Dumped {
 
 /// Writes `{session_id}.fs.zip`, then `{session_id}.jsonl`, into a directory or beside a file.
 ///
-/// So where the dump is, the archive is. The session's own line is written also where it has no slices.
+/// So where the dump is, the archive is. The session's own line is written even if it has no slices.
 pub fn dump_with_files(
     session: &Session,
     workspace: &Workspace,
@@ -54,8 +54,8 @@ pub fn dump_with_files(
     Ok(Dumped { session, archive, history: None, gone: Vec::new(), left_out })
 }
 
-/// Does the same, and writes also `{session_id}.history/`: the snapshots of files that the session and all
-/// below it refer to, and the states that they keep, so that after [`resume`] they go back to them.
+/// Like [`dump_with_files`], and writes `{session_id}.history/`: the snapshots of files that the session and
+/// all below it refer to, and the states that they keep, so that after [`resume`] they go back to them.
 ///
 /// The directory is complete or not there; one that an earlier dump left takes its place only then.
 ///
@@ -99,15 +99,16 @@ fn export(
 ) -> Result<(PathBuf, Vec<TreePath>), SessionError> {
     let archive = directory.join(format!("{}.{ARCHIVE}", session.id()));
     let tree = WithoutSpecial::of(workspace.tree_without_excluded());
-    archive::export_ambient(&tree, &archive, &ExportOptions::default())?;
+    // As private as the session beside it.
+    archive::export_ambient(&tree, &archive, &ExportOptions::default().private(true))?;
     Ok((archive, tree.left_out()))
 }
 
-/// Loads a dump, and makes the files those of the archive beside it, whatever the workspace is made of.
+/// Loads a dump, and replaces the files with those of the archive beside it, on any backend.
 ///
-/// Where there is a history beside it, the workspace gets the snapshots that the session refers to, pinned
+/// If there is a history beside it, the workspace gets the snapshots that the session refers to, pinned
 /// for it, and the session the states that it kept. A tag that another snapshot has stays with that one.
-/// Where something cannot be read, files and snapshots are as they were.
+/// If something cannot be read, files and snapshots stay unchanged.
 ///
 /// ```
 /// use wink_agent::{checkpoint, session::Session};

@@ -29,7 +29,7 @@ const HISTORY: &str = "history";
 /// The file in it with the states that the sessions keep.
 const STATES: &str = "checkpoints.jsonl";
 
-/// Holds a history under another name, which goes again unless it is published.
+/// A history under a temporary name, which is deleted unless it is published.
 pub(super) struct Draft {
     place: TempDir,
     /// What the session refers to and the workspace does not keep any more.
@@ -57,7 +57,7 @@ impl Draft {
         Ok(Self { place, gone })
     }
 
-    /// Gives it the name beside the dump of a session; an older one goes.
+    /// Renames it to its place beside the dump of a session, replacing an older one.
     pub(super) fn publish(
         self,
         session: &Session,
@@ -68,7 +68,7 @@ impl Draft {
         Ok(target)
     }
 
-    /// A directory cannot take the place of another: that one is put aside first.
+    /// A rename cannot replace a directory that is not empty, so the old one is moved away first.
     fn rename(&self, directory: &Path, target: &Path) -> io::Result<()> {
         let aside = temporary(directory)?;
         let older = aside.path().join(HISTORY);
@@ -118,7 +118,8 @@ fn find(
     store: &dyn SnapshotStore,
     ids: BTreeSet<SnapshotId>,
 ) -> FileResult<(Vec<Snapshot>, Vec<SnapshotId>)> {
-    let (mut found, mut gone) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut gone = Vec::new();
     for id in ids {
         match store.describe(&id) {
             Err(error) if error.kind() == ErrorKind::SnapshotNotFound => gone.push(id),
@@ -129,7 +130,7 @@ fn find(
     Ok((found, gone))
 }
 
-/// Holds what was brought in from beside a dump; it goes again unless it is kept.
+/// A history imported from beside a dump, which is deleted unless it is kept.
 #[derive(Default)]
 pub(crate) struct Brought {
     states: States,
@@ -143,8 +144,8 @@ pub(crate) struct Brought {
 
 /// Gives a workspace the snapshots beside a dump that a session which was loaded from it refers to.
 ///
-/// Where there is no history beside it nothing is brought in, and into a workspace that keeps none
-/// only what the session itself kept.
+/// If there is no history beside it nothing is imported, and into a workspace without a history
+/// only the session's own snapshots.
 pub(crate) fn bring_in(
     session: &Session,
     dump: &Path,
@@ -180,7 +181,7 @@ impl Brought {
         self
     }
 
-    /// Lets all of it stay, and gives the session back what it kept.
+    /// Keeps the imported snapshots, and gives the session its own back.
     pub(crate) fn keep(mut self, session: &Session) {
         self.added.clear();
         std::mem::take(&mut self.states).give_to(session);
@@ -199,7 +200,7 @@ impl Brought {
     }
 }
 
-/// Makes a copy of a snapshot, without its tag where another one has it.
+/// Copies a snapshot, without its tag if another one has it.
 fn free(store: &dyn SnapshotStore, snapshot: &Snapshot) -> FileResult<NewSnapshot> {
     let mut copy = NewSnapshot::copy_of(snapshot);
     let is_taken = copy.tag.is_some() && store.list()?.iter().any(|it| it.tag == copy.tag);

@@ -1,4 +1,4 @@
-//! Checkpoints: one tag for the files and the session, taken and gone back to together.
+//! Checkpoints: one tag for the files and the session, taken and restored together.
 //!
 //! ```
 //! use wink_agent::checkpoint;
@@ -53,7 +53,7 @@ pub struct Checkpoint {
     pub files: Snapshot,
 }
 
-/// Says what going back did.
+/// What a return to a checkpoint did.
 ///
 /// ```
 /// use wink_agent::{checkpoint, session::Session};
@@ -73,10 +73,10 @@ pub struct WentBack {
     pub files: Receipt,
 }
 
-/// Keeps the files, then the session, under one tag; both or neither.
+/// Takes a snapshot of the files, then of the session, with one tag; both or neither.
 ///
 /// The session knows by a [`FilesystemSnapshotRef`] with the key which files belong to it. Their
-/// snapshot is pinned for the session, so that no pruning takes it away in the next thirty days.
+/// snapshot is pinned for the session, so that it is not pruned in the next thirty days.
 pub fn take(
     session: &Session,
     workspace: &Workspace,
@@ -85,7 +85,7 @@ pub fn take(
 ) -> Result<Checkpoint, SessionError> {
     session.check_new_tag(tag)?;
     let files = workspace.snapshot(tag)?;
-    let backend = workspace.properties().backend;
+    let backend = workspace.properties().backend.as_str();
     let reference = FilesystemSnapshotRef::new(filesystem_key, files.id, backend);
     let pinned = workspace
         .snapshot_store()
@@ -103,10 +103,10 @@ pub fn take(
     }
 }
 
-/// Makes the files, then the session, what they were at a checkpoint; both or neither.
+/// Restores the files, then the session, from a checkpoint; both or neither.
 ///
-/// What the files were before is kept in a snapshot, which the receipt names. Where the session cannot
-/// go back, the files are put as they were.
+/// A safety snapshot is taken first, which the receipt names. If the session cannot go back, the files are
+/// restored from it.
 pub fn go_back(
     session: &Session,
     workspace: &Workspace,
@@ -124,7 +124,7 @@ pub fn go_back(
 
 /// Forgets a checkpoint of a session; its files are not pinned any more and lose their tag.
 ///
-/// The session forgets it last: where something fails before, it can be tried again.
+/// The session forgets it last: if something fails before, it can be tried again.
 pub fn forget(
     session: &Session,
     workspace: &Workspace,
@@ -134,7 +134,7 @@ pub fn forget(
     let snapshot = session.find_snapshot(name)?;
     let id = files_of(&snapshot, filesystem_key)?;
     workspace.snapshot_store()?.unpin(&id, &owner(session))?;
-    match workspace.tag(&id.to_string(), None).map_err(|error| (error.kind(), error)) {
+    match workspace.tag(id, None).map_err(|error| (error.kind(), error)) {
         // It is gone already, or nothing but its tag ever kept it.
         Ok(_) | Err((ErrorKind::SnapshotNotFound | ErrorKind::Unsupported, _)) => {
             session.forget_snapshot(&snapshot)
@@ -177,7 +177,7 @@ fn pin(
     let mut pin = Pin::new(id, owner(session));
     pin.expires = from.checked_add(PINNED_FOR);
     match store.pin(&pin) {
-        // Where there are no pins, the tag keeps it.
+        // Without pins, the tag keeps it.
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
         result => result,
     }

@@ -1,4 +1,4 @@
-//! One text replaced by another, and several in order.
+//! Replacing one text, or several in order.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,12 +13,12 @@ use super::search::Search;
 use super::splice::{Edited, Replacement};
 use super::{lines, nearest};
 
-/// Names a text and what takes its place.
+/// A text and its replacement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit<'a> {
     pub(crate) old: &'a str,
     pub(crate) new: &'a str,
-    /// Whether the text may be there more than once.
+    /// Whether every match is replaced, instead of exactly one.
     pub(crate) replace_all: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn apply(bytes: Bytes, edit: &Edit<'_>, most: u64) -> Result<Edited, 
     make(&Edited::unchanged(bytes), edit, most)
 }
 
-/// Makes several edits in order, each on what the one before left, or none.
+/// Makes several edits in order, each on the result of the one before; all or none.
 pub(crate) fn apply_all(
     bytes: Bytes,
     edits: &[Edit<'_>],
@@ -72,7 +72,7 @@ fn has_long_endings(text: &str) -> bool {
     memmem::find(text.as_bytes(), b"\r\n").is_some()
 }
 
-/// Counts the places; where there may be only one, a second one that overlaps the first counts too.
+/// Counts the matches; if only one is allowed, a second one that overlaps the first counts too.
 fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, EditError> {
     let mut places = search.places();
     let Some(first) = places.next() else { return Err(missing(bytes, edit)) };
@@ -86,7 +86,9 @@ fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, Ed
 }
 
 fn ambiguous(search: &Search<'_>) -> EditError {
-    let (mut count, mut line_count, mut last) = (0, 0, 0);
+    let mut count = 0;
+    let mut line_count = 0;
+    let mut last = 0;
     let mut lines = Vec::new();
     for line in search.all_lines() {
         count += 1;
@@ -109,7 +111,7 @@ fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditError {
     EditError::Missing { nearest: nearest(bytes, edit.old), new_is_at }
 }
 
-/// The part of an edit that is not the same before and after.
+/// The part of an edit that differs before and after.
 struct Change<'a> {
     /// Where it is in the old text.
     range: Range<usize>,
@@ -121,7 +123,8 @@ struct Change<'a> {
 
 impl<'a> Change<'a> {
     fn of(edit: &Edit<'a>, is_literal: bool) -> Self {
-        let (old, new) = (edit.old.as_bytes(), edit.new.as_bytes());
+        let old = edit.old.as_bytes();
+        let new = edit.new.as_bytes();
         if is_literal || (has_long_endings(edit.new) && !has_long_endings(edit.old)) {
             return Self { range: 0..old.len(), short: new, long: new.into() };
         }
@@ -130,7 +133,7 @@ impl<'a> Change<'a> {
         Self { range: prefix..old.len() - suffix, short, long: ending::long(short) }
     }
 
-    /// Returns about how large a file is after the change at some places, and never too little.
+    /// Returns an upper bound of the file's size after the change at these places.
     fn size_after(&self, size: usize, places: usize) -> u64 {
         let times = |length: usize| (places as u64).saturating_mul(length as u64);
         (size as u64).saturating_add(times(self.long.len())) - times(self.range.len())
@@ -153,7 +156,8 @@ impl<'a> Change<'a> {
 fn in_common(old: &[u8], new: &[u8]) -> (usize, usize) {
     let same = |(a, b): &(&u8, &u8)| a == b;
     let prefix = old.iter().zip(new).take_while(same).count();
-    let (old, new) = (&old[prefix..], &new[prefix..]);
+    let old = &old[prefix..];
+    let new = &new[prefix..];
     (prefix, old.iter().rev().zip(new.iter().rev()).take_while(same).count())
 }
 

@@ -36,7 +36,7 @@ impl<'a> Endings<'a> {
         if self.at(position) == b"\n" { text.into() } else { long(text) }
     }
 
-    /// Returns the ending of the line at `position`, or of the one before where it has none.
+    /// Returns the ending of the line at `position`, or of the one before if it has none.
     pub(super) fn at(&mut self, position: usize) -> &'static [u8] {
         match self.known {
             Some((until, ending)) if position <= until => ending,

@@ -1,4 +1,4 @@
-//! Why an edit was not made.
+//! Errors of edits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use wink_fs::ErrorKind;
 use super::lines::listed;
 use super::nearest::Nearest;
 
-/// Says why an edit was not made; its text tells a model what to do instead.
+/// Why an edit was not made; the message tells a model what to do instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum EditError {
     /// There is no text to look for.
@@ -16,7 +16,7 @@ pub(crate) enum EditError {
     Same,
     /// The result would be larger than is allowed.
     TooLarge { size: u64, most: u64 },
-    /// The text is there more than once.
+    /// The text matches more than once.
     Ambiguous {
         count: usize,
         /// How many lines have it.
@@ -24,15 +24,15 @@ pub(crate) enum EditError {
         /// The first of those lines.
         lines: Vec<usize>,
     },
-    /// The text is not there.
+    /// The text does not match.
     Missing {
         nearest: Option<Nearest>,
-        /// The line where the text that was to be inserted is already.
+        /// The line that already has the new text.
         new_is_at: Option<usize>,
     },
 }
 
-/// Says which of several edits could not be made.
+/// Which of several edits failed.
 #[derive(Debug)]
 pub(crate) struct NumberedError {
     /// The edit, counted from 1.

@@ -1,6 +1,6 @@
-//! Texts without the differences that are easily overlooked.
+//! Folds texts: removes differences that are easily overlooked.
 
-/// Says which differences do not count.
+/// Which differences are ignored.
 #[derive(Clone, Copy)]
 pub(super) struct Fold {
     /// White space, line endings included.
@@ -17,7 +17,7 @@ impl Fold {
     /// Everything but white space.
     const BUT_SPACE: Self = Self { space: false, ..Self::ALL };
 
-    /// Tells whether there is nothing but white space, typographic spaces included.
+    /// Returns whether there is nothing but white space, typographic spaces included.
     pub(super) fn is_blank(bytes: &[u8]) -> bool {
         Self::ALL.positions(bytes).next().is_none()
     }
@@ -34,7 +34,7 @@ impl Fold {
         folded
     }
 
-    /// Returns where the n-th byte of the folded text was; the end where there are fewer.
+    /// Returns the original position of the n-th byte of the folded text; the end if there are fewer.
     pub(super) fn original(self, bytes: &[u8], n: usize) -> usize {
         self.positions(bytes).nth(n).map_or(bytes.len(), |(at, _)| at)
     }
@@ -53,7 +53,7 @@ impl Fold {
         })
     }
 
-    /// Returns the length of the first character, where it is folded, and what stands for it.
+    /// Returns the length of the first character, if it is folded, and its replacement.
     fn first(self, rest: &[u8]) -> (usize, u8) {
         let byte = rest[0];
         if byte.is_ascii() {

@@ -1,10 +1,10 @@
-//! A text as `read_file` shows it, with the way back to its bytes.
+//! A text as `read_file` shows it, and the mapping back to its bytes.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 
-/// Holds bytes whose lines end in `\n`, whatever they ended in before.
+/// Bytes whose line endings were converted to `\n`.
 pub(super) struct LineFeeds<'a> {
     pub(super) text: Cow<'a, [u8]>,
     /// Where in `text` the `\n` are whose `\r` was left out.
@@ -18,7 +18,8 @@ impl<'a> LineFeeds<'a> {
         if carriage_returns.peek().is_none() {
             return Self::as_is(bytes);
         }
-        let (mut text, mut shortened) = (Vec::with_capacity(bytes.len()), Vec::new());
+        let mut text = Vec::with_capacity(bytes.len());
+        let mut shortened = Vec::new();
         let mut copied = 0;
         for at in carriage_returns {
             text.extend_from_slice(&bytes[copied..at]);

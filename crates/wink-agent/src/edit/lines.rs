@@ -1,4 +1,4 @@
-//! Lines by number, as people count them.
+//! Line numbers, counted from 1.
 
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -12,7 +12,8 @@ pub(super) fn number(bytes: &[u8], at: usize) -> usize {
 
 /// Returns the numbers of the lines at positions in ascending order.
 pub(super) fn numbers(bytes: &[u8], positions: impl Iterator<Item = usize>) -> Vec<usize> {
-    let (mut counted, mut line) = (0, 1);
+    let mut counted = 0;
+    let mut line = 1;
     positions
         .map(|at| {
             line += memchr_iter(b'\n', &bytes[counted..at]).count();
@@ -32,7 +33,7 @@ pub(super) fn end(bytes: &[u8], at: usize) -> usize {
     memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |line_feed| at + line_feed + 1)
 }
 
-/// Words a list of line numbers of which only the first are known.
+/// Formats a list of line numbers of which only the first are known.
 pub(super) fn listed(lines: &[usize], count: usize) -> String {
     let numbers: Vec<_> = lines.iter().map(ToString::to_string).collect();
     let numbers = numbers.join(", ");

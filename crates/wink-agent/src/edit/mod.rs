@@ -1,4 +1,4 @@
-//! The thinking behind the tools that edit: bytes in, bytes or a typed refusal out.
+//! The edits behind the tools: bytes in, bytes or a typed error out.
 //!
 //! An edit changes the bytes it matches and no others. Three rules say what that means for lines:
 //!
@@ -7,8 +7,8 @@
 //!   that is not there in this way is compared byte for byte.
 //! - **Inserting.** What the old and the new text have in common at their beginning and at their end
 //!   keeps the bytes of the file. Each `\n` of what lies between becomes the ending of the line on
-//!   which the change begins; where that line has none, because the file ends there, the ending of the
-//!   line before it, and `\n` where there is no other line. Where the old text was compared byte for byte,
+//!   which the change begins; if that line has none, because the file ends there, the ending of the
+//!   line before it, and `\n` if there is no other line. If the old text was compared byte for byte,
 //!   or only the new one has a `\r\n`, the new one is inserted byte for byte instead.
 //! - **Several matches.** With `replace_all` they are taken from the beginning, each after the end of
 //!   the one before. Without, two that overlap are two.
@@ -24,7 +24,6 @@ mod overlaps;
 pub(crate) mod patch;
 #[cfg(test)]
 mod properties;
-pub(crate) mod retry;
 pub(crate) mod rewrite;
 mod search;
 mod snippet;

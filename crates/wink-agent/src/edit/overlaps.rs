@@ -1,6 +1,6 @@
-//! All places of a text, those that overlap included.
+//! All matches of a text, including overlapping ones.
 
-/// Finds every place in time linear in both texts, however much of the text repeats itself.
+/// Finds every match in linear time (Knuth-Morris-Pratt), however much of the text repeats itself.
 pub(super) fn overlapping<'t>(text: &'t [u8], wanted: &[u8]) -> impl Iterator<Item = usize> + 't {
     let (wanted, borders) = (wanted.to_vec(), borders(wanted));
     let mut matched = 0;
@@ -18,9 +18,10 @@ fn extended(wanted: &[u8], borders: &[usize], mut matched: usize, byte: u8) -> u
     matched + usize::from(wanted.get(matched) == Some(&byte))
 }
 
-/// Returns, for each beginning of a text, the length of the longest shorter one that is also its end.
+/// Returns, for each prefix of a text, the length of its longest border.
 fn borders(wanted: &[u8]) -> Vec<usize> {
-    let (mut borders, mut matched) = (Vec::with_capacity(wanted.len()), 0);
+    let mut borders = Vec::with_capacity(wanted.len());
+    let mut matched = 0;
     for byte in wanted {
         if !borders.is_empty() {
             matched = extended(wanted, &borders, matched, *byte);
@@ -39,7 +40,8 @@ mod tests {
     proptest! {
         #[test]
         fn every_place_is_found(text in "[ab\n]{0,40}", wanted in "[ab\n]{1,5}") {
-            let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+            let text = text.as_bytes();
+            let wanted = wanted.as_bytes();
             let expected: Vec<usize> =
                 (0..text.len()).filter(|at| text[*at..].starts_with(wanted)).collect();
             prop_assert_eq!(overlapping(text, wanted).collect::<Vec<_>>(), expected);
@@ -48,7 +50,8 @@ mod tests {
 
     #[test]
     fn what_repeats_itself_takes_no_longer() {
-        let (text, wanted) = (vec![b'a'; 1 << 20], vec![b'a'; 1 << 19]);
+        let text = vec![b'a'; 1 << 20];
+        let wanted = vec![b'a'; 1 << 19];
         assert_eq!(overlapping(&text, &wanted).count(), (1 << 19) + 1);
     }
 }

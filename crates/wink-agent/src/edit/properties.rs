@@ -1,4 +1,4 @@
-//! What holds for any file and any edit, checked against a model that is slow and plain.
+//! Properties of any edit of any file, checked against a slow and plain model.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -45,7 +45,8 @@ fn replaced(file: &[Unit], places: &[usize], old: &[u8], new: &[u8]) -> Vec<u8> 
     let most = old.len().min(new.len()) - prefix;
     let same = |n: &usize| old[old.len() - n - 1] == new[new.len() - n - 1];
     let suffix = (0..most).take_while(same).count();
-    let (mut result, mut copied) = (Vec::new(), 0);
+    let mut result = Vec::new();
+    let mut copied = 0;
     for at in places {
         let start = at + prefix;
         result.extend(file[copied..start].concat());

@@ -1,4 +1,4 @@
-//! One file read, edited and written again, in one step against other writers.
+//! Reads, edits and replaces a file, atomically against other writers.
 
 use bytes::Bytes;
 use wink_fs::{
@@ -7,26 +7,25 @@ use wink_fs::{
 };
 
 use crate::edit::Edited;
-use crate::edit::retry::retried;
 use crate::policy::expected_hash;
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 
-/// Holds a file's content as it was when it was looked at.
+/// The content of a file when it was read.
 pub(crate) struct Known {
     pub(crate) bytes: Bytes,
     pub(crate) hash: ContentHash,
 }
 
-/// Says what a rewrite did.
+/// What a rewrite did.
 pub(crate) struct Rewritten {
     pub(crate) edited: Edited,
     pub(crate) content_hash: ContentHash,
 }
 
-/// Edits a file for a tool; the file is replaced only if it still is what the edit was made of.
+/// Edits a file for a tool; the file is replaced only if it has not changed since it was read.
 ///
-/// Without an expected hash the edit is made again on what is there, a few times, before it is a
+/// Without an expected hash a concurrent change makes it start again, a few times, before it is a
 /// Conflict.
 pub(crate) fn rewrite(
     call: &ToolCall<'_>,
@@ -62,7 +61,8 @@ fn once(
 /// Reads a whole file that is to be edited.
 pub(crate) fn read(tree: &dyn Tree, path: &TreePath, limits: &Limits) -> wink_fs::Result<Known> {
     let content = tree.open(path)?;
-    let (size, most) = (content.len(), limits.max_edit_bytes);
+    let size = content.len();
+    let most = limits.max_edit_bytes;
     if size > most {
         return Err(Error::new(Operation::Write, ErrorKind::TooLarge).with_path(path).with_detail(
             format!(
@@ -78,7 +78,7 @@ pub(crate) fn read(tree: &dyn Tree, path: &TreePath, limits: &Limits) -> wink_fs
     Ok(Known { bytes, hash })
 }
 
-/// Refuses more text than one call may supply.
+/// Fails if a call supplies more text than the limits allow.
 pub(crate) fn check_supplied<'a>(
     limits: &Limits,
     what: &str,
@@ -94,4 +94,22 @@ pub(crate) fn check_supplied<'a>(
             .into()),
         _ => Ok(()),
     }
+}
+
+/// How often a change starts again because another process changed the file meanwhile.
+const TRIES: usize = 8;
+
+/// Repeats an attempt while it fails with a Conflict, because another process changed the file.
+///
+/// The attempt must read again, and be correct for whatever it finds, as an edit is whose text must match once.
+pub(crate) fn retried<T>(
+    mut attempt: impl FnMut() -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(refusal) if refusal.kind() == ErrorKind::Conflict => {}
+            result => return result,
+        }
+    }
+    attempt()
 }

@@ -1,4 +1,4 @@
-//! How a text is looked for in a file, whatever its lines end in.
+//! Finds a text in a file, whatever the line endings of either.
 
 use std::ops::Range;
 
@@ -52,14 +52,15 @@ impl<'a> Search<'a> {
         Self { old, is_long: false, is_literal: false, view, finder: Finder::new(old) }
     }
 
-    /// Finds the text from the beginning on, each time after the end of the one before.
+    /// Finds the matches that do not overlap, in order.
     pub(super) fn places(&self) -> FindIter<'_, '_> {
         self.finder.find_iter(&self.view.text)
     }
 
-    /// Finds all places of the text, and returns the line of each, counted from 1.
+    /// Returns the line of every match, counted from 1.
     pub(super) fn all_lines(&self) -> impl Iterator<Item = usize> {
-        let (mut counted, mut line) = (0, 1);
+        let mut counted = 0;
+        let mut line = 1;
         overlapping(&self.view.text, self.finder.needle()).map(move |place| {
             line += memchr_iter(b'\n', &self.view.text[counted..place]).count();
             counted = place;
@@ -69,7 +70,8 @@ impl<'a> Search<'a> {
 
     /// Finds another place of the text that overlaps one.
     pub(super) fn overlapping(&self, place: usize) -> Option<usize> {
-        let (text, length) = (&self.view.text, self.finder.needle().len());
+        let text = &self.view.text;
+        let length = self.finder.needle().len();
         let end = (place + 2 * length - 1).min(text.len());
         self.finder.find(&text[place + 1..end]).map(|second| place + 1 + second)
     }
@@ -86,7 +88,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What the lines of a file end in.
+/// The line endings of a file.
 enum Endings {
     Short,
     Long,

@@ -22,7 +22,7 @@ const USUAL_BYTES: usize = 512;
 /// Characters shown of a line.
 const MOST_CHARACTERS: usize = 200;
 
-/// Words the answer to an edit: what was done, the lines around the first changes, and what the file is now.
+/// Formats the answer to an edit: what was done, the lines around the first changes, and the new hash.
 pub(crate) fn answer(done: fmt::Arguments<'_>, edited: &Edited, content_hash: &str) -> String {
     let mut text = String::with_capacity(USUAL_BYTES);
     // Writing into a string cannot fail.
@@ -34,7 +34,8 @@ pub(crate) fn answer(done: fmt::Arguments<'_>, edited: &Edited, content_hash: &s
 
 /// Shows the lines around the first changes; more lines between or after them are an ellipsis.
 pub(super) fn snippets(text: &mut String, bytes: &[u8], changes: &[Range<usize>]) {
-    let (mut shown_to, mut shown) = (0, 0);
+    let mut shown_to = 0;
+    let mut shown = 0;
     for change in changes.iter() {
         if shown > 0 && change.start < shown_to {
             continue;
@@ -82,7 +83,7 @@ pub(super) fn numbered(text: &mut String, bytes: &[u8], range: Range<usize>) -> 
     end
 }
 
-/// Shows a line without its ending, cut where it is long.
+/// Shows a line without its ending, truncated if it is long.
 pub(super) fn shown_line(line: &[u8]) -> Cow<'_, str> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

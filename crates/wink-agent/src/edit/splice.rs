@@ -10,7 +10,7 @@ use super::lines;
 /// How many changes are remembered; only the first few are shown.
 const REMEMBERED: usize = lines::LISTED;
 
-/// Holds what edits made of a file's bytes.
+/// The result of edits of a file's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Edited {
     /// The whole content now.
@@ -28,7 +28,7 @@ pub(super) struct Replacement<'a> {
 }
 
 impl Edited {
-    /// Takes bytes that no edit has changed yet.
+    /// Begins with bytes that no edit has changed.
     pub(super) fn unchanged(bytes: Bytes) -> Self {
         Self { bytes, changes: Vec::new(), replaced: 0 }
     }
@@ -41,7 +41,9 @@ impl Edited {
     ) -> Self {
         let mut bytes = Vec::with_capacity(size);
         let mut earlier = Follower::of(&self.changes);
-        let (mut copied, mut changes, mut replaced) = (0, Vec::new(), 0);
+        let mut copied = 0;
+        let mut changes = Vec::new();
+        let mut replaced = 0;
         for Replacement { range, with } in replacements {
             earlier.pass(&range, with.len(), copied, bytes.len());
             bytes.extend_from_slice(&self.bytes[copied..range.start]);

@@ -1,11 +1,11 @@
-//! What is to be run.
+//! A command to run.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use wink_fs::TreePath;
 
-/// Says what is to be run, and how.
+/// A program to run, and its environment.
 ///
 /// ```
 /// use wink_agent::exec::{Command, Program};
@@ -20,20 +20,20 @@ pub struct Command {
     pub program: Program,
     /// The directory of the workspace it is run in.
     pub cwd: TreePath,
-    /// What is in its environment beside what the executor puts there.
+    /// Environment variables beside those of the executor.
     pub env: BTreeMap<String, String>,
-    /// What it reads from its input.
+    /// Its standard input.
     pub stdin: String,
 }
 
 impl Command {
-    /// Runs a program in the root of the workspace, with nothing to read.
+    /// Runs a program in the root of the workspace, with empty input.
     pub fn new(program: Program) -> Self {
         Self { program, cwd: TreePath::root(), env: BTreeMap::new(), stdin: String::new() }
     }
 }
 
-/// Holds a program as a model writes it.
+/// A program as a model writes it.
 ///
 /// ```
 /// use wink_agent::exec::Program;

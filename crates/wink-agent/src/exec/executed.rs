@@ -1,10 +1,10 @@
-//! How a program ended.
+//! The result of running a program.
 
 use std::time::Duration;
 
 use super::output::Output;
 
-/// Says what came of running a program.
+/// The result of running a program.
 ///
 /// ```
 /// use wink_agent::exec::{Ended, Executed};
@@ -18,17 +18,17 @@ use super::output::Output;
 pub struct Executed {
     /// How it ended.
     pub ended: Ended,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: Output,
-    /// What it printed of errors.
+    /// Its standard error.
     pub stderr: Output,
     /// How long it took.
     pub duration: Duration,
-    /// Whether it was ended because its time was over.
+    /// Whether it was ended by the timeout.
     pub timed_out: bool,
 }
 
-/// Says how a program ended.
+/// How a program ended.
 ///
 /// ```
 /// use wink_agent::exec::Ended;
@@ -54,25 +54,26 @@ impl std::fmt::Display for Ended {
 }
 
 impl Executed {
-    /// Makes the result of a program that ended by itself and printed nothing.
+    /// Creates the result of a program that ended by itself and printed nothing.
     pub fn exit(code: i32) -> Self {
         Self::ended(Ended::Exit(code))
     }
 
-    /// Makes the result of a program that printed nothing.
+    /// Creates the result of a program that printed nothing.
     pub fn ended(ended: Ended) -> Self {
-        let (stdout, stderr) = (Output::default(), Output::default());
+        let stdout = Output::default();
+        let stderr = Output::default();
         Self { ended, stdout, stderr, duration: Duration::ZERO, timed_out: false }
     }
 
-    /// Sets what it printed.
+    /// Sets its standard output.
     #[must_use]
     pub fn stdout(mut self, text: impl Into<Output>) -> Self {
         self.stdout = text.into();
         self
     }
 
-    /// Sets what it printed of errors.
+    /// Sets its standard error.
     #[must_use]
     pub fn stderr(mut self, text: impl Into<Output>) -> Self {
         self.stderr = text.into();
@@ -86,7 +87,7 @@ impl Executed {
         self
     }
 
-    /// Says that it was ended because its time was over.
+    /// Marks it as ended by the timeout.
     #[must_use]
     pub fn timed_out(mut self, timed_out: bool) -> Self {
         self.timed_out = timed_out;

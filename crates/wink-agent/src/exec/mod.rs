@@ -1,7 +1,7 @@
 //! Running programs for a model.
 //!
-//! A context without an [`Executor`] runs none. What an executor may do is up to the program that gives
-//! it: [`ScriptedExecutor`] runs nothing at all, [`HostExecutor`] anything.
+//! A context without an [`Executor`] runs none. The embedding program chooses one: [`ScriptedExecutor`] runs
+//! nothing, [`HostExecutor`] runs anything.
 
 mod command;
 mod executed;
@@ -31,7 +31,7 @@ pub use self::scripted::ScriptedExecutor;
 /// How long a program may run unless the call sets a timeout.
 pub(crate) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a program may be asked to run.
+/// The longest timeout that a call may set.
 pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs programs on the files of a workspace.
@@ -39,7 +39,7 @@ pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 /// # Contract
 ///
 /// - A program that ends, however it does, is a result; an error means that none was run to its end, and
-///   what it changed is taken back where there is a history.
+///   its changes are rolled back if there is a history.
 /// - When `stop` says so, the program and all that it started is ended. At a deadline that is a result
 ///   that says so; a call that was cancelled is an error.
 /// - When `run` returns, nothing that it started changes files any more.
@@ -60,7 +60,7 @@ pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 /// assert!(result.message.contains("ran make"));
 /// ```
 pub trait Executor: Send + Sync + fmt::Debug {
-    /// Runs a program until it ends or has to.
+    /// Runs a program until it ends or `stop` ends it.
     fn run(
         &self,
         command: &Command,
@@ -68,7 +68,7 @@ pub trait Executor: Send + Sync + fmt::Debug {
         stop: &Stop,
     ) -> Result<Executed, ToolError>;
 
-    /// Returns how long a program may be asked to run.
+    /// Returns the longest timeout that a call may set.
     fn max_timeout(&self) -> Duration {
         MAX_TIMEOUT
     }

@@ -14,11 +14,11 @@ const TAIL: usize = 16 * 1024;
 /// Bytes of one output that are saved; what a flood has beyond them is only counted.
 const MOST_SAVED: u64 = 16 * 1024 * 1024;
 
-/// How a model gets at what is left out; what was saved is for the program around it.
+/// How a model gets the omitted part; the saved file is for the embedding program.
 const MORE: &str = "to see them, run it again and print less at once (grep, head, tail), or write its \
                     output into a file of the workspace and read that with read_file";
 
-/// Holds the beginning and the end of what a program printed.
+/// The beginning and the end of a program's output.
 ///
 /// ```
 /// use wink_agent::exec::Output;
@@ -41,18 +41,18 @@ impl Output {
         self.total
     }
 
-    /// Tells whether something is left out of the text.
+    /// Returns whether something is left out of the text.
     pub fn is_cut(&self) -> bool {
         self.total > (HEAD + TAIL) as u64
     }
 
-    /// Returns the name of the file in [`Outputs`] that it was saved to, where something is left out: all
+    /// Returns the name of the file in [`Outputs`] that it was saved to, if something is left out: all
     /// of it, or the first 16 MiB.
     pub fn saved(&self) -> Option<&str> {
         self.saved.as_deref()
     }
 
-    /// Returns the text, with a note in the middle where something is left out.
+    /// Returns the text, with a note in the middle if something is left out.
     pub fn text(&self) -> String {
         let (front, back) = self.tail.as_slices();
         let tail = [front, back].concat();
@@ -92,7 +92,7 @@ impl From<String> for Output {
     }
 }
 
-/// Takes what a program prints, and saves all of it once that is more than is kept.
+/// Collects a program's output, and saves all of it once it exceeds what is kept in memory.
 pub(super) struct Collector {
     output: Output,
     outputs: Outputs,
@@ -103,7 +103,8 @@ pub(super) struct Collector {
 
 impl Collector {
     pub(super) fn new(outputs: &Outputs, name: &'static str) -> Self {
-        let (output, outputs) = (Output::default(), outputs.clone());
+        let output = Output::default();
+        let outputs = outputs.clone();
         Self { output, outputs, name, file: None, is_lost: false }
     }
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// Holds a directory for what programs print; it goes with the last handle to it.
+/// A directory for the output of programs; it is deleted with its last handle.
 ///
 /// ```
 /// use wink_agent::exec::Outputs;
@@ -22,7 +22,7 @@ use crate::util::lock::lock;
 #[derive(Clone)]
 pub struct Outputs(Arc<Kept>);
 
-/// How many outputs are kept before the oldest goes.
+/// How many outputs are kept before the oldest is deleted.
 const MOST: usize = 32;
 
 struct Kept {
@@ -31,7 +31,7 @@ struct Kept {
 }
 
 impl Outputs {
-    /// Makes a directory that is removed when the last handle to it goes.
+    /// Creates a directory that is deleted with its last handle.
     pub fn temporary() -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("wink-output-").tempdir()?;
         Ok(Self(Arc::new(Kept { directory, names: Mutex::default() })))
@@ -71,7 +71,7 @@ impl Outputs {
         if names.len() > MOST
             && let Some(oldest) = names.pop_front()
         {
-            // A program may have removed it, whose home it is in.
+            // A program may have deleted it, because it is in the home of programs.
             let _ = std::fs::remove_file(self.directory().join(oldest));
         }
     }

@@ -1,16 +1,17 @@
-//! What the tools that run programs share.
+//! Shared by the tools that run programs.
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use wink_fs::{ErrorKind, Execution, SnapshotId};
 
-use crate::exec::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
-use crate::history::changes::{self, Changes};
+use crate::exec::{Command, Ended, Executed, Executor, Output, USUAL_TIMEOUT};
+use crate::history::changes::{self, ChangeAnswer, Changes};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
-use crate::util::words::counted;
+use crate::util::counted;
 
 /// Runs a program for a model, as one operation.
 pub(crate) fn run(
@@ -20,12 +21,28 @@ pub(crate) fn run(
 ) -> Result<ToolResult, ToolError> {
     let executor = executor(call)?;
     let timeout = checked_timeout(executor, timeout)?;
-    // The time counts from when it is the program's turn.
+    // The timeout begins when the program has the writer lock.
     let (executed, execution) =
         call.execute(|place| executor.run(command, place, &call.stop(timeout)?))?;
     let changed = execution.map(|it| Changed { paths: Changes::of(&it.changes), saved: it.saved });
     let message = message(&executed, &said(changed.as_ref(), excluded(call).as_deref()));
-    Ok(ToolResult::success(message, value(&executed, changed.as_ref())))
+    Ok(ToolResult::success(message, ExecutionAnswer::of(&executed, changed.as_ref())))
+}
+
+/// What a program did, as data.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ExecutionAnswer {
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    timed_out: bool,
+    duration_ms: u64,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+    stdout_file: Option<String>,
+    stderr_file: Option<String>,
+    changes: Option<Vec<ChangeAnswer>>,
+    change_count: Option<u64>,
+    saved: Option<String>,
 }
 
 /// What a program changed, and the snapshot of what was there before.
@@ -34,12 +51,12 @@ struct Changed {
     saved: Option<SnapshotId>,
 }
 
-/// Returns what runs programs, if there is anything that does.
+/// Returns the executor; an error if there is none.
 pub(crate) fn executor<'c>(call: &ToolCall<'c>) -> Result<&'c dyn Executor, ToolError> {
     call.context().executor.as_deref().ok_or_else(|| {
         ToolError::new(
             ErrorKind::Unsupported,
-            "No program can be run here, because there is no executor; use the tools for files.",
+            "No program can be run here, because there is no executor; use the file tools.",
         )
     })
 }
@@ -57,7 +74,7 @@ fn checked_timeout(executor: &dyn Executor, timeout: Option<u64>) -> Result<Dura
 }
 
 impl ToolCall<'_> {
-    /// Runs something that changes files by itself; where it is refused, or panics, it is taken back.
+    /// Runs a program that changes files directly; if it fails or panics, its changes are rolled back.
     fn execute(
         &self,
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, ToolError>,
@@ -67,7 +84,7 @@ impl ToolCall<'_> {
         done.map_err(|refusal| {
             if was_ended(refusal.kind()) {
                 self.may_have_changed();
-                not_taken_back(refusal, excluded(self))
+                with_excluded_note(refusal, excluded(self))
             } else {
                 refusal
             }
@@ -75,7 +92,7 @@ impl ToolCall<'_> {
     }
 }
 
-/// Tells whether a program that was refused may have run for a while.
+/// Returns whether the program may have run before it failed.
 fn was_ended(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Cancelled | ErrorKind::Unavailable | ErrorKind::Io)
 }
@@ -84,8 +101,8 @@ fn message(executed: &Executed, said: &str) -> String {
     let took = format!("{:.1} s", executed.duration.as_secs_f64());
     let mut message = if executed.timed_out {
         format!(
-            "The time was over after {took} and the program was ended with all it started; set a \
-         longer timeout, or do less at once."
+            "Timed out after {took}; the program and all processes it started were ended. Set a longer timeout, or \
+         do less at once."
         )
     } else {
         format!("The program {} after {took}.", executed.ended)
@@ -110,62 +127,63 @@ fn printed(name: &str, output: &Output) -> String {
 fn said(changed: Option<&Changed>, excluded: Option<&str>) -> String {
     let said = match (changed, excluded) {
         (None, _) => {
-            "\nWhat files changed is not known, because this workspace keeps no history.".to_owned()
+            "\nWhich files changed is unknown, because this workspace keeps no history.".to_owned()
         }
         (Some(Changed { paths, .. }), None) if paths.len() == 0 => "\nNo file changed.".to_owned(),
         (Some(Changed { paths, .. }), Some(_)) if paths.len() == 0 => {
-            "\nNo file that is captured changed.".to_owned()
+            "\nNo captured file changed.".to_owned()
         }
         (Some(Changed { paths, saved }), _) => format!(
-            "\n{} changed, which undo takes back:{}",
+            "\n{} changed, which undo reverses:{}",
             counted(paths.len(), "path"),
             paths.listed(changes::since(*saved))
         ),
     };
     let unseen = excluded.map(|list| {
-        format!("\nExcluded by setting, so that no change there is seen or undone: {list}.")
+        format!("\nExcluded by setting, so changes there are neither seen nor undone: {list}.")
     });
     said + &unseen.unwrap_or_default()
 }
 
-/// Lists what is excluded: the history does not know what a program did to it, and nothing rolls it back.
+/// Lists the exclusions: the history does not see what a program changes there, and cannot roll it back.
 fn excluded(call: &ToolCall<'_>) -> Option<String> {
     let excluded = call.context().workspace.as_ref()?.excluded();
     changes::excluded_list(excluded.patterns())
 }
 
-/// Says of a program that was ended that what is excluded stays as it left it.
-fn not_taken_back(refusal: ToolError, excluded: Option<String>) -> ToolError {
+/// Adds that changes to excluded paths were not rolled back.
+fn with_excluded_note(refusal: ToolError, excluded: Option<String>) -> ToolError {
     match (excluded, refusal.kind()) {
         (None, _) => refusal,
         (Some(list), ErrorKind::Cancelled) => refusal.reworded(format!(
-            "The call was cancelled, and what it had changed was taken back, but for what is excluded by \
-             setting: {list}."
+            "The call was cancelled and its changes were rolled back, except in what is excluded by setting: {list}."
         )),
         (Some(list), _) => {
-            let stays = format!("\nWhat it had changed of what is excluded by setting stays: {list}.");
+            let stays = format!("\nIts changes in what is excluded by setting were not rolled back: {list}.");
             refusal.saying_also(&stays)
         }
     }
 }
 
-fn value(executed: &Executed, changed: Option<&Changed>) -> Value {
-    use crate::exec::Ended::{Exit, Signal};
-    let (exit_code, signal) = match executed.ended {
-        Exit(code) => (Some(code), None),
-        Signal(number) => (None, Some(number)),
-    };
-    json!({
-        "exit_code": exit_code,
-        "signal": signal,
-        "timed_out": executed.timed_out,
-        "duration_ms": u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX),
-        "stdout_bytes": executed.stdout.total_bytes(),
-        "stderr_bytes": executed.stderr.total_bytes(),
-        "stdout_file": executed.stdout.saved(),
-        "stderr_file": executed.stderr.saved(),
-        "changes": changed.map(|it| it.paths.value()),
-        "change_count": changed.map(|it| it.paths.len()),
-        "saved": changed.and_then(|it| it.saved).map(|id| id.to_string()),
-    })
+impl ExecutionAnswer {
+    fn of(executed: &Executed, changed: Option<&Changed>) -> Self {
+        let (exit_code, signal) = match executed.ended {
+            Ended::Exit(code) => (Some(code), None),
+            Ended::Signal(number) => (None, Some(number)),
+        };
+        let saved_as = |output: &Output| output.saved().map(ToString::to_string);
+        Self {
+            exit_code,
+            signal,
+            timed_out: executed.timed_out,
+            duration_ms: u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX),
+            stdout_bytes: executed.stdout.total_bytes(),
+            stderr_bytes: executed.stderr.total_bytes(),
+            stdout_file: saved_as(&executed.stdout),
+            stderr_file: saved_as(&executed.stderr),
+            changes: changed.map(|it| it.paths.answer_from(0)),
+            change_count: changed.map(|it| it.paths.len()),
+            saved: changed.and_then(|it| it.saved).map(|id| id.to_string()),
+        }
+    }
 }

@@ -35,7 +35,7 @@ type Script =
 pub struct ScriptedExecutor(Box<Script>);
 
 impl ScriptedExecutor {
-    /// Makes an executor of a function.
+    /// Creates an executor from a function.
     pub fn new(
         script: impl Fn(&Command, &mut ExecutionPlace<'_>) -> Result<Executed, ToolError>
         + Send

@@ -1,4 +1,4 @@
-//! What is known of the files since the session was last told.
+//! The files at the last update of the session.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::rollback::TakenBack;
 use super::scan::{Found, encoding};
 use crate::session::{FileChange, VirtualFileSystem};
 
-/// The files as they were at the last look.
+/// The files at the last scan.
 #[derive(Debug, Default)]
 pub(super) struct Known(BTreeMap<TreePath, Found>);
 
 impl Known {
-    /// Takes over changes that were heard of.
+    /// Applies changes that events reported.
     pub(super) fn learn(&mut self, heard: Vec<(FileChange, Option<Found>)>) -> Vec<FileChange> {
         let learnt = heard.into_iter().map(|(change, found)| {
             self.apply(&change, found);
@@ -39,19 +39,19 @@ impl Known {
         }
     }
 
-    /// Takes out a file, or all below a directory.
+    /// Removes a file, or all below a directory.
     fn take(&mut self, path: &TreePath) -> Vec<(TreePath, Found)> {
         let below = self.0.range(path..).map(|(other, _)| other);
         let below: Vec<_> = below.take_while(|other| other.starts_with(path)).cloned().collect();
         below.into_iter().filter_map(|path| self.0.remove_entry(&path)).collect()
     }
 
-    /// Takes over the files that are there at the beginning.
+    /// Records the files that exist at the beginning.
     pub(super) fn begin(&mut self, found: BTreeMap<TreePath, Found>) {
         self.0 = found;
     }
 
-    /// Says where the files are surely others than those of a listing, which does not know their content.
+    /// Returns the paths at which the files certainly differ from a listing, which does not know their content.
     pub(super) fn differences(&self, listing: &VirtualFileSystem) -> Vec<FileChange> {
         let gone = listing.files().filter(|file| !self.0.contains_key(&file.path));
         let gone = gone.map(|file| FileChange::removed(file.path.clone()));
@@ -62,7 +62,7 @@ impl Known {
         gone.chain(others.map(|(path, found)| found.written(path.clone(), None))).collect()
     }
 
-    /// Takes over what a look at some paths, and below them, found, and says where that is something else.
+    /// Applies a scan of some paths, and below them, and returns the differences.
     pub(super) fn compare(
         &mut self,
         mut found: BTreeMap<TreePath, Found>,

@@ -1,4 +1,4 @@
-//! What a workspace told since the session was last told.
+//! Events of a workspace since the last update of the session.
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, OnceLock, Weak};
@@ -10,23 +10,31 @@ use wink_fs::{ErrorKind, Event, Tree, TreePath, Workspace};
 use super::Change;
 use super::scan::{self, encoding};
 use crate::session::FileChange;
-use crate::util::lock::lock;
+use crate::util::lock;
 
 thread_local! {
     /// Whether this thread is at an operation.
     static CHANGING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs an operation, in which calls may end that are made within it: they have not settled it.
-pub(crate) fn while_changing<T>(work: impl FnOnce() -> T) -> T {
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            CHANGING.set(self.0);
-        }
+/// Marks this thread as being within an operation until it is dropped.
+///
+/// Calls that are made and end within the operation have not settled it.
+#[must_use]
+pub(crate) struct Changing {
+    before: bool,
+}
+
+impl Changing {
+    pub(crate) fn begin() -> Self {
+        Self { before: CHANGING.replace(true) }
     }
-    let _before = Before(CHANGING.replace(true));
-    work()
+}
+
+impl Drop for Changing {
+    fn drop(&mut self) {
+        CHANGING.set(self.before);
+    }
 }
 
 /// Listens to a workspace.
@@ -37,7 +45,7 @@ pub(super) struct Heard {
     noted: Mutex<Vec<Noted>>,
 }
 
-/// One thing that was heard.
+/// One event.
 struct Noted {
     /// The thread that did it.
     by: ThreadId,
@@ -48,11 +56,11 @@ struct Noted {
 /// What it means for the files.
 enum What {
     Changed(Change),
-    /// Only a look at the files at some paths, also at those below, can tell what changed.
+    /// The changes are unknown until these paths, and those below, are scanned.
     Unknown(Vec<TreePath>),
 }
 
-/// What is settled: which files are others now, and what the session's subscribers are to be told.
+/// Finished changes: which files have changed, and the events for the session's subscribers.
 #[derive(Default)]
 pub(super) struct Pending {
     pub(super) changes: Vec<Change>,
@@ -81,7 +89,7 @@ impl Heard {
         Some(What::Changed((change, found)))
     }
 
-    /// Has the next update look at all files.
+    /// Makes the next update scan all files.
     pub(super) fn look_at_all(&self) {
         self.note(None, Some(What::Unknown(vec![TreePath::root()])));
     }
@@ -90,10 +98,10 @@ impl Heard {
         self.noted().push(Noted { by: thread::current().id(), event, what });
     }
 
-    /// Takes out what was heard and is settled; the rest is taken later.
+    /// Removes and returns the events that are settled; the rest stays for a later update.
     ///
     /// Changes of an operation that a thread has not finished may yet be rolled back. Writers take turns, so they
-    /// are the last ones that were heard.
+    /// are the last events.
     pub(super) fn take_settled(&self, workspace: &Workspace) -> Pending {
         let (all, perhaps_open) = self.count();
         let settled =
@@ -112,7 +120,8 @@ impl Heard {
 
     /// Counts what was heard, and how much at its end was done by a thread that may not have finished.
     fn count(&self) -> (usize, usize) {
-        let (noted, this) = (self.noted(), thread::current().id());
+        let noted = self.noted();
+        let this = thread::current().id();
         let perhaps_open = match noted.last().map(|last| last.by) {
             Some(by) if by != this || CHANGING.get() => {
                 noted.iter().rev().take_while(|it| it.by == by).count()
@@ -122,7 +131,7 @@ impl Heard {
         (noted.len(), perhaps_open)
     }
 
-    /// Takes out all that was heard, of which only the events are wanted.
+    /// Removes and returns all events.
     pub(super) fn take_events(&self) -> Vec<Event> {
         self.noted().drain(..).filter_map(|noted| noted.event).collect()
     }
@@ -132,7 +141,7 @@ impl Heard {
     }
 }
 
-/// Tells whether no writer was active at some moment since this was called.
+/// Returns whether no writer was active at some moment since this was called.
 fn is_idle(workspace: &Workspace) -> bool {
     // It needs the writer's turn, and little else.
     let turn = workspace.waiting_at_most(Duration::ZERO).heed_exclusions();

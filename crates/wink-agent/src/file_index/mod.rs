@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use wink_fs::{Event, Result as FileResult, TreePath, Workspace, WorkspaceBuilder};
 
 use self::baseline::Known;
-pub(crate) use self::events::while_changing;
+pub(crate) use self::events::Changing;
 use self::events::{Heard, Pending};
 use self::rollback::{TakenBack, last_operation};
 use self::scan::{Found, look};
@@ -23,13 +23,13 @@ use crate::checkpoint::{self, WentBack};
 use crate::session::{
     FileChange, FilesChanged, Listed, Session, SessionError, SnapshotName, VirtualFileSystem,
 };
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// Follows what changes in a workspace, for a session's [`VirtualFileSystem`].
+/// Follows the changes of a workspace, for a session's [`VirtualFileSystem`].
 ///
 /// [`update`](Self::update) reports changes to the session, so that a call which fails and is rolled back never
 /// shows: what one thread is changing is reported when it is done, whichever thread asks meanwhile. Only
-/// where a call makes several changes, each shows when it is made, as it does to all who read the files.
+/// if a call makes several changes, each shows when it is made, as it does to all readers of the files.
 ///
 /// With the listing, the [`Event`]s of the workspace come to the subscribers of the session, in their order
 /// and when nothing is locked. Of a call that failed they get what it changed and then, at once, the
@@ -58,16 +58,16 @@ pub struct Follower {
     is_over: AtomicBool,
 }
 
-/// What is known of the files, and what the session was told of them.
+/// The known files, and the session's listing of them.
 #[derive(Default)]
 struct Followed {
     known: Known,
     listing: VirtualFileSystem,
-    /// How often the session's state had jumped when it was told.
-    jumps: u64,
+    /// The epoch of the session's state at the last update.
+    epoch: u64,
 }
 
-/// A change that was heard of, with what was found then.
+/// A change that an event reported, with the scan at that time.
 type Change = (FileChange, Option<Found>);
 
 impl Follower {
@@ -83,7 +83,7 @@ impl Follower {
         Self::begin_by(session, None, builder)
     }
 
-    /// Does the same for files that the session knows by a key, beside files of others that it may have.
+    /// Like [`begin`](Self::begin), for files that the session knows by a key, beside other files.
     ///
     /// ```
     /// use wink_agent::file_index::Follower;
@@ -120,7 +120,8 @@ impl Follower {
         let workspace = builder.observe(move |event| listener.hear(event)).build();
         // Nothing is heard before the workspace is returned.
         let _ = heard.tree.set(Arc::downgrade(&workspace.tree()));
-        let (session, followed) = (session.clone(), Mutex::default());
+        let session = session.clone();
+        let followed = Mutex::default();
         let began_after = last_operation(&workspace);
         let follower = Self {
             session,
@@ -137,9 +138,9 @@ impl Follower {
         Ok((workspace, follower))
     }
 
-    /// Tells the session what changed since the last time; nothing where nothing did.
+    /// Tells the session what changed since the last update, if anything did.
     ///
-    /// Where the session alone went back, its listing names files as they were. It is told what they are.
+    /// After a rollback of the session alone, its listing names the files of before, and must be corrected.
     pub fn update(&self) -> Result<(), SessionError> {
         let mut turn = self.followed();
         let mut pending = self.heard.take_settled(&self.workspace);
@@ -158,24 +159,24 @@ impl Follower {
         told
     }
 
-    /// Forwards what the workspace told to the session's subscribers.
+    /// Forwards events of the workspace to the session's subscribers.
     fn publish(&self, events: &[Event]) {
         events.iter().for_each(|event| drop(self.session.publish(event)));
     }
 
-    /// Returns the session that is told.
+    /// Returns the session whose listing this updates.
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Tells the session nothing more: it has other files now.
+    /// Stops updating the session: it has other files now.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         // A thread that is notifying the session right now has finished when this returns.
         drop(self.followed());
     }
 
-    /// Takes over what was heard of, and looks where only that can tell what changed.
+    /// Applies the events, and scans the paths whose events do not say what changed.
     fn learn(&self, known: &mut Known, pending: Pending) -> Result<Vec<FileChange>, SessionError> {
         let Pending { mut changes, unknown, .. } = pending;
         if unknown.is_empty() {
@@ -195,11 +196,11 @@ impl Follower {
         changes: Vec<FileChange>,
         turn: MutexGuard<'_, Followed>,
     ) -> Result<(), SessionError> {
-        if changes.is_empty() && turn.jumps == self.session.jumps() {
+        if changes.is_empty() && turn.epoch == self.session.epoch() {
             return Ok(());
         }
-        let told = self.session.change_listing(self.filesystem_key.as_ref(), |now, jumps| {
-            if jumps == turn.jumps {
+        let told = self.session.change_listing(self.filesystem_key.as_ref(), |now, epoch| {
+            if epoch == turn.epoch {
                 changes
             } else {
                 now.changes_to(&turn.listing.after(&self.changed(changes)))
@@ -209,7 +210,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Takes the session's listing for what the files are, and tells the session where they surely are not.
+    /// Starts from the session's listing, and corrects it where files certainly differ.
     fn compare_with_listing(&self, turn: MutexGuard<'_, Followed>) -> Result<(), SessionError> {
         let key = self.filesystem_key.as_ref();
         let told = self.session.change_listing(key, |now, _| turn.known.differences(now))?;
@@ -219,7 +220,7 @@ impl Follower {
 
     /// Keeps what the session was told, and tells others.
     fn told(&self, told: Listed, mut turn: MutexGuard<'_, Followed>) {
-        (turn.listing, turn.jumps) = (told.listing, told.jumps);
+        (turn.listing, turn.epoch) = (told.listing, told.epoch);
         // A subscriber may call tools, which tell of what they changed here.
         drop(turn);
         if let Some(event) = told.event {
@@ -231,7 +232,7 @@ impl Follower {
         FilesChanged::new(self.session.now(), changes)
     }
 
-    /// Looks at all files, also for what others changed on the disk, and tells the session.
+    /// Scans all files, also for changes by other programs, and updates the session.
     pub fn rescan(&self) -> Result<(), SessionError> {
         self.heard.look_at_all();
         self.update()
@@ -250,24 +251,24 @@ impl Follower {
         told
     }
 
-    /// Makes files and session what they were at a [checkpoint], the listing included.
+    /// Restores files and session from a [checkpoint], the listing included.
     pub fn go_back(
         &self,
         filesystem_key: &str,
         name: impl Into<SnapshotName>,
     ) -> Result<WentBack, SessionError> {
         let back = checkpoint::go_back(&self.session, &self.workspace, filesystem_key, name)?;
-        // Both have gone back. Where the files cannot be looked at, the next update tries again.
+        // Both are restored. If the files cannot be scanned, the next update tries again.
         let _ = self.settle();
         Ok(back)
     }
 
-    /// Returns the session's listing of these files as it was told last.
+    /// Returns the session's listing of these files at the last update.
     pub fn listing(&self) -> Result<VirtualFileSystem, SessionError> {
         self.session.listing(self.filesystem_key.as_deref())
     }
 
-    /// Looks at the files at some paths and below; where that fails, the next update looks at all.
+    /// Scans some paths and below; if that fails, the next update scans all.
     fn look(&self, paths: &[TreePath]) -> FileResult<BTreeMap<TreePath, Found>> {
         let again = |_: &_| self.heard.look_at_all();
         look(&*self.workspace.tree(), paths).inspect_err(again)

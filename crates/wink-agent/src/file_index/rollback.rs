@@ -1,10 +1,10 @@
-//! What calls changed that failed.
+//! Changes of calls that failed.
 
 use wink_fs::{OperationCause, OperationRecord, TreePath, Workspace};
 
 use crate::session::FileChange;
 
-/// The paths that calls touched which were then taken back.
+/// The paths of calls that were then rolled back.
 #[derive(Debug, Default)]
 pub(super) struct TakenBack {
     touched: Vec<TreePath>,
@@ -13,7 +13,7 @@ pub(super) struct TakenBack {
 }
 
 impl TakenBack {
-    /// Holds what was heard against the operations after the one of a number, where they are kept.
+    /// Compares the reported changes with the operations after a number, if they are kept.
     pub(super) fn of<'a>(
         heard: impl Iterator<Item = &'a FileChange>,
         workspace: &Workspace,
@@ -22,7 +22,7 @@ impl TakenBack {
         let touched: Vec<_> = heard.flat_map(paths).cloned().collect();
         let operations =
             if touched.is_empty() { return Self::default() } else { workspace.operations() };
-        // A workspace that writes down nothing takes nothing back.
+        // A workspace without an operation log rolls nothing back.
         let Ok(operations) = operations else { return Self::default() };
         // What took a call back is recorded too, and changed nothing that was there before the call.
         let is_call = |it: &OperationRecord| it.cause != OperationCause::Recovery;
@@ -45,7 +45,7 @@ pub(super) fn paths(change: &FileChange) -> Vec<&TreePath> {
     }
 }
 
-/// Returns the number of the last operation that was written down.
+/// Returns the number of the last recorded operation.
 pub(super) fn last_operation(workspace: &Workspace) -> u64 {
     let operations = workspace.operations().unwrap_or_default();
     operations.last().map_or(0, |operation| operation.sequence)

@@ -1,4 +1,4 @@
-//! Looking at the files of a workspace.
+//! Scans the files of a workspace.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -13,7 +13,7 @@ const LOOKED_AT: u64 = 8 * 1024;
 /// The largest file whose content is remembered by its hash.
 const HASHED: u64 = 1024 * 1024;
 
-/// What a look at a file found.
+/// The result of scanning a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     size_bytes: u64,
@@ -30,19 +30,19 @@ impl Found {
         self.size_bytes == size_bytes
     }
 
-    /// Returns the same with the hash of the content, where that is not large.
+    /// Adds the hash of the content, if that is not large.
     pub(super) fn hashed(mut self, tree: &dyn Tree, path: &TreePath) -> Self {
         let is_small = self.size_bytes <= HASHED;
         self.hash = is_small.then(|| ops::content_hash(tree, path).ok()).flatten();
         self
     }
 
-    /// Tells whether no program has touched the file since.
+    /// Returns whether no program has touched the file since.
     pub(super) fn is_untouched(&self, later: &Self) -> bool {
         self.size_bytes == later.size_bytes && self.modified_at == later.modified_at
     }
 
-    /// Tells whether the content is the same; none where it is not known what it was.
+    /// Returns whether the content is the same; none if the old content is unknown.
     pub(super) fn has_content_of(&self, later: &Self) -> Option<bool> {
         match (self.size_bytes == later.size_bytes, self.hash) {
             (false, _) => Some(false),
@@ -52,7 +52,7 @@ impl Found {
     }
 }
 
-/// Looks at one entry; none where it is no file, or is gone.
+/// Scans one entry; none if it is not a file, or was deleted.
 pub(super) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Found>> {
     let file = unless_gone(tree.stat(path))?.filter(|stat| stat.kind == Kind::File);
     Ok(file.map(|stat| Found {
@@ -64,7 +64,8 @@ pub(super) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Found>> {
 
 /// Looks at the files at some paths, and at all below them.
 pub(super) fn look(tree: &dyn Tree, paths: &[TreePath]) -> Result<BTreeMap<TreePath, Found>> {
-    let (mut found, mut pending) = (BTreeMap::new(), Vec::new());
+    let mut found = BTreeMap::new();
+    let mut pending = Vec::new();
     for path in paths {
         match unless_gone(tree.stat(path))?.map(|stat| stat.kind) {
             Some(Kind::Directory) => pending.push(path.clone()),
@@ -85,7 +86,7 @@ pub(super) fn look(tree: &dyn Tree, paths: &[TreePath]) -> Result<BTreeMap<TreeP
     Ok(found)
 }
 
-/// Others may take away on a disk what was just listed.
+/// Another program may delete from a disk what was just listed.
 fn unless_gone<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -100,7 +101,7 @@ pub(super) fn encoding(tree: &dyn Tree, path: &TreePath) -> Option<Encoding> {
     Some(match std::str::from_utf8(&start) {
         _ if start.contains(&0) => Encoding::Binary,
         Ok(_) => Encoding::Utf8,
-        // A character may be cut at the end of what is looked at.
+        // The sample may end within a character.
         Err(error) if error.error_len().is_none() && content.len() > LOOKED_AT => Encoding::Utf8,
         Err(_) => Encoding::Binary,
     })

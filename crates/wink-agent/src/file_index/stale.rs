@@ -1,4 +1,4 @@
-//! Changes that were heard of where it is not known any more what became of them.
+//! Events that are stale: later changes may have undone them.
 
 use wink_fs::TreePath;
 
@@ -14,7 +14,8 @@ pub(super) fn sort_out(
     unknown: Vec<TreePath>,
     changes: &mut Vec<Change>,
 ) -> (Vec<TreePath>, Vec<FileChange>) {
-    let (mut unknown, mut overtaken) = (apart(unknown), Vec::new());
+    let mut unknown = apart(unknown);
+    let mut overtaken = Vec::new();
     loop {
         let reaches = |(change, _): &mut Change| {
             paths(change).into_iter().any(|path| overlaps(path, &unknown))
@@ -36,7 +37,7 @@ fn apart(mut paths: Vec<TreePath>) -> Vec<TreePath> {
     paths
 }
 
-/// Tells whether a path is one of these, or below or above one.
+/// Returns whether a path is one of these, or below or above one.
 fn overlaps(path: &TreePath, apart: &[TreePath]) -> bool {
     // Those below a path come right after it, and of two above it one would be below the other.
     let at = apart.partition_point(|other| other <= path);

@@ -1,12 +1,15 @@
-//! What an archive can hold of files as they are now.
+//! The current files without those that an archive cannot hold.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use wink_fs::{Content, ContentHash, Entry, Kind, Result, Stat, Tree, TreeHash, TreePath};
+use wink_fs::{
+    Content, ContentHash, Entry, Kind, KnownEntry, Result, Stat, Tree, TreeHash, TreePath,
+};
 
-use crate::util::lock::lock;
+use crate::util::lock;
 
 /// Shows a tree without FIFOs, sockets and devices, which no archive holds, and names them: one of them does not
 /// keep the caller from exporting the rest.
@@ -28,7 +31,7 @@ pub struct WithoutSpecial {
 }
 
 impl WithoutSpecial {
-    /// Says why something is left out, as snapshots do.
+    /// Returns why an entry is left out, in the words of snapshots.
     pub const WHY: &'static str = "a FIFO, socket or device";
 
     /// Shows a tree.
@@ -36,9 +39,20 @@ impl WithoutSpecial {
         Self { tree, left_out: Mutex::default() }
     }
 
-    /// Returns what was left out of the directories that were looked into, sorted.
+    /// Returns the entries that were left out so far, sorted.
     pub fn left_out(&self) -> Vec<TreePath> {
         lock(&self.left_out).iter().cloned().collect()
+    }
+
+    fn leave_out<'e>(
+        &self,
+        directory: &TreePath,
+        entries: impl IntoIterator<Item = &'e Entry>,
+    ) -> Result<()> {
+        for entry in entries.into_iter().filter(|entry| entry.kind == Kind::Other) {
+            lock(&self.left_out).insert(directory.join(&entry.name)?);
+        }
+        Ok(())
     }
 }
 
@@ -48,18 +62,23 @@ impl fmt::Debug for WithoutSpecial {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Tree for WithoutSpecial {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         self.tree.stat(path)
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        let all = self.tree.list(path)?;
-        let (special, entries): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|entry| entry.kind == Kind::Other);
-        for entry in special {
-            lock(&self.left_out).insert(path.join(&entry.name)?);
-        }
+        let mut entries = self.tree.list(path)?;
+        self.leave_out(path, &entries)?;
+        entries.retain(|entry| entry.kind != Kind::Other);
+        Ok(entries)
+    }
+
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        let mut entries = self.tree.list_known(path)?;
+        self.leave_out(path, entries.iter().map(|known| &known.entry))?;
+        entries.retain(|known| known.entry.kind != Kind::Other);
         Ok(entries)
     }
 
@@ -77,6 +96,11 @@ impl Tree for WithoutSpecial {
 
     /// Something below may be left out.
     fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
+
+    /// None: the tree that it would name has what is left out.
+    fn own_state(&self) -> Option<&dyn Any> {
         None
     }
 }

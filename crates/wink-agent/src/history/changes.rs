@@ -1,16 +1,18 @@
-//! States of all files: how a model names them, and how it is told what changed.
+//! Lists of changes between states, and the errors of the history tools.
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{
-    Changed, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange,
-    Snapshot, SnapshotId, TreePath,
+    Changed, ConflictKind, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict,
+    OperationChange, Snapshot, SnapshotId, TreePath,
 };
 
 use crate::tool::error::ToolError;
-use crate::tool::unknown_name::shown;
-use crate::util::words::counted;
+use crate::tool::unknown_name::shorten_name;
+use crate::util::counted;
 
 /// How many paths an answer names.
 const MOST: usize = 50;
@@ -18,29 +20,25 @@ const MOST: usize = 50;
 /// How many patterns of what is excluded an answer names.
 const MOST_PATTERNS: usize = 10;
 
-/// The name of the files as they are now.
+/// The name of the current files.
 pub(crate) const LIVE: &str = "@";
 
-/// Words what the next step of a model is.
+/// Rewords an error for a model, with the next step.
 pub(crate) fn refusal(error: Error) -> ToolError {
-    let name = shown(error.path().unwrap_or_default());
+    let name = shorten_name(error.path().unwrap_or_default());
     let refusal = ToolError::from(error);
     match refusal.kind() {
-        ErrorKind::SnapshotNotFound if refusal.says("several snapshots") => refusal.reworded(
-            format!("Several snapshots have ids that begin with `{name}`; give more of the id."),
-        ),
         ErrorKind::SnapshotNotFound => refusal.reworded(format!(
             "There is no snapshot `{name}`; call history to see which there are."
         )),
         ErrorKind::Unsupported if refusal.says("keeps no history") => refusal.reworded(
-            "This workspace keeps no history, so nothing can be kept, restored or undone in it; \
-             use the tools for files.",
+            "This workspace keeps no history, so there are no snapshots and no undo; use the file tools.",
         ),
         _ => refusal,
     }
 }
 
-/// Names a snapshot as people type it, with its tag where it has one.
+/// Names a snapshot by its short id, with its tag if it has one.
 pub(crate) fn named(snapshot: &Snapshot) -> String {
     match &snapshot.tag {
         Some(tag) => format!("{} ({tag})", snapshot.id.short()),
@@ -51,9 +49,16 @@ pub(crate) fn named(snapshot: &Snapshot) -> String {
 /// A path with a letter: A for added, M for modified, D for deleted, R for renamed.
 pub(crate) type Row = (char, String);
 
-/// Returns how an entry that is different is listed.
+/// Returns the row of a changed entry.
 pub(crate) fn row(changed: &Changed) -> Row {
     (letter(changed.before, changed.after), changed.path.to_string())
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ChangeAnswer {
+    #[schemars(with = "String")]
+    change: char,
+    path: String,
 }
 
 /// Paths with a letter each.
@@ -79,8 +84,7 @@ impl Changes {
         self.0.len() as u64
     }
 
-    /// Lists the first ones, a line each; where some are left out, says how many, and which call of diff
-    /// shows them.
+    /// Lists the first ones, a line each, and how many more there are, with the call of diff that shows them.
     pub(crate) fn listed(&self, diff: Option<Value>) -> String {
         self.listed_from(0, |_| diff)
     }
@@ -110,13 +114,10 @@ impl Changes {
         &rest[..rest.len().min(MOST)]
     }
 
-    pub(crate) fn value(&self) -> Value {
-        self.value_from(0)
-    }
-
-    pub(crate) fn value_from(&self, offset: usize) -> Value {
-        let value = |(letter, path): &Row| json!({"change": letter, "path": path});
-        self.page(offset).iter().map(value).collect()
+    /// Returns those that one answer lists, as data.
+    pub(crate) fn answer_from(&self, offset: usize) -> Vec<ChangeAnswer> {
+        let answer = |(letter, path): &Row| ChangeAnswer { change: *letter, path: path.clone() };
+        self.page(offset).iter().map(answer).collect()
     }
 }
 
@@ -133,8 +134,8 @@ fn letter(before: Option<Kind>, after: Option<Kind>) -> char {
     }
 }
 
-/// What is done where both sides changed the same.
-#[derive(Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
+/// What to do on conflicts.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Conflicts {
     #[default]
@@ -155,48 +156,59 @@ impl Conflicts {
     }
 }
 
-/// Words what a merge or a revert did; conflicts that the model left undecided are a refusal.
+/// Describes a merge or a revert; undecided conflicts are an error.
 pub(crate) fn merged(
     merged: &Merged,
     dry_run: bool,
     did: &str,
     would: &str,
 ) -> Result<String, ToolError> {
-    let (changes, conflicts) = (Changes::of(&merged.changes), conflicts(merged));
+    let changes = Changes::of(&merged.changes);
+    let conflicts = conflicts(merged);
     if !merged.applied && !dry_run {
+        let is_marked = merged.conflicts.iter().any(|it| it.kind == ConflictKind::Lines);
+        let ways = if is_marked { "ours, theirs or markers" } else { "ours or theirs" };
         return Err(ToolError::new(
             ErrorKind::Conflict,
             format!(
-                "Nothing was changed: both sides changed the same.{conflicts}\nSet on_conflict to \
-                 ours, theirs or markers, or edit the files first."
+                "Nothing was changed: both sides changed the same lines or files.{conflicts}\nSet on_conflict to \
+                 {ways}, or edit the files first."
             ),
         ));
     }
     let paths = counted(changes.len(), "path");
     let head = match (dry_run, changes.len()) {
-        (_, 0) => "There is nothing to change; the files stay as they are.".to_owned(),
-        (true, _) => format!("Nothing was changed (dry_run); {would} {paths}:"),
+        (_, 0) => "There is nothing to change.".to_owned(),
+        (true, _) => format!("Dry run, nothing was changed. {would} {paths}:"),
         (false, _) => format!("{did} {paths}:"),
     };
     let kept = kept(merged.saved);
     let conflicts =
         if conflicts.is_empty() { conflicts } else { format!("\nConflicts:{conflicts}") };
-    Ok(format!("{head}{}{conflicts}{kept}", changes.listed(since(merged.saved))))
+    let left = match merged.unresolved().count() {
+        0 => String::new(),
+        _ if dry_run => String::new(),
+        left => format!(
+            "\nMarkers need lines of text, so {} left to merge: call again with on_conflict ours or theirs.",
+            if left == 1 { "1 conflict is".to_owned() } else { format!("{left} conflicts are") }
+        ),
+    };
+    Ok(format!("{head}{}{conflicts}{left}{kept}", changes.listed(since(merged.saved))))
 }
 
-/// Says where to find what was there before.
+/// Names the safety snapshot.
 pub(crate) fn kept(saved: Option<SnapshotId>) -> String {
     saved.map_or(String::new(), |id| {
-        format!("\nWhat was there before is snapshot {}; undo takes this back.", id.short())
+        format!("\nThe previous state is snapshot {}; undo reverses this.", id.short())
     })
 }
 
-/// Says what is excluded, in a line of its own, so that the model does not take it for unchanged.
+/// Lists the exclusions, so that a model does not take what they match for unchanged.
 pub(crate) fn excluded<'p>(patterns: impl IntoIterator<Item = &'p str>) -> String {
     excluded_list(patterns).map_or(String::new(), |list| format!("\nExcluded by setting: {list}."))
 }
 
-/// Lists what is excluded, where anything is.
+/// Lists the exclusions, if there are any.
 pub(crate) fn excluded_list<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Option<String> {
     let all: BTreeSet<_> = patterns.into_iter().collect();
     let named: Vec<_> = all.iter().take(MOST_PATTERNS).copied().collect();
@@ -207,7 +219,7 @@ pub(crate) fn excluded_list<'p>(patterns: impl IntoIterator<Item = &'p str>) -> 
     }
 }
 
-/// Lists paths, a line each, and says how many are left out.
+/// Lists paths, a line each, and how many are left out.
 pub(crate) fn listed(all: &[TreePath]) -> String {
     let shown: String = paths(all).iter().map(|path| format!("\n{path}")).collect();
     match all.len().saturating_sub(MOST) {
@@ -230,15 +242,36 @@ fn conflicts(merged: &Merged) -> String {
     }
 }
 
-pub(crate) fn merged_value(merged: &Merged) -> Value {
-    let conflicts = merged.conflicts.iter().take(MOST);
-    let conflicts =
-        conflicts.map(|it| json!({"path": it.path.to_string(), "why": it.kind.to_string()}));
-    json!({
-        "applied": merged.applied,
-        "changes": Changes::of(&merged.changes).value(),
-        "change_count": merged.changes.len(),
-        "conflicts": conflicts.collect::<Vec<_>>(),
-        "saved": merged.saved.map(|id| id.to_string()),
-    })
+/// What a merge or a revert did, as data.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MergedAnswer {
+    applied: bool,
+    changes: Vec<ChangeAnswer>,
+    change_count: usize,
+    conflicts: Vec<ConflictAnswer>,
+    saved: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ConflictAnswer {
+    path: String,
+    why: String,
+    resolved: bool,
+}
+
+impl MergedAnswer {
+    pub(crate) fn of(merged: &Merged) -> Self {
+        let conflict = |it: &wink_fs::MergeConflict| ConflictAnswer {
+            path: it.path.to_string(),
+            why: it.kind.to_string(),
+            resolved: it.is_resolved,
+        };
+        Self {
+            applied: merged.applied,
+            changes: Changes::of(&merged.changes).answer_from(0),
+            change_count: merged.changes.len(),
+            conflicts: merged.conflicts.iter().take(MOST).map(conflict).collect(),
+            saved: merged.saved.map(|id| id.to_string()),
+        }
+    }
 }

@@ -10,12 +10,12 @@ use crate::history::changes;
 use crate::tool::error::ToolError;
 use crate::tool::suggest::nearest;
 use crate::tool::unknown_name;
-use crate::util::lock::lock;
+use crate::util::lock;
 
 /// How many forks there are at most: each keeps what was changed in it in memory.
 const MOST: usize = 64;
 
-/// Holds the forks that calls made; a clone holds the same ones.
+/// The forks that calls made; a clone is another handle to them.
 ///
 /// A model makes, compares, merges and removes them by name. The files of a fork are a workspace of
 /// their own: the program gets it here, and runs another agent over it with a context of its own.
@@ -43,10 +43,10 @@ pub struct Forks {
     merging: Option<Merging>,
 }
 
-/// Says which snapshot has the files of a fork that no call made.
+/// Finds the snapshot with the files of a fork that no call made.
 type Elsewhere = Arc<dyn Fn(&str) -> wink_fs::Result<Option<SnapshotId>> + Send + Sync>;
 
-/// Brings in a fork that no call made.
+/// Merges a fork that no call made.
 type Merging =
     Arc<dyn Fn(&Workspace, &str, &MergeOptions) -> wink_fs::Result<Option<Merged>> + Send + Sync>;
 
@@ -54,7 +54,7 @@ type Merging =
 type Named = BTreeMap<String, Option<Workspace>>;
 
 impl Forks {
-    /// Says which snapshot has the files of a fork that was made elsewhere, as by a person, so that a model can name
+    /// Sets how to find the snapshot of a fork that was made elsewhere, as by a person, so that a model can name
     /// it where it names states.
     ///
     /// ```
@@ -79,7 +79,7 @@ impl Forks {
         Self { elsewhere: Some(Arc::new(find)), ..self }
     }
 
-    /// Says how a fork that was made elsewhere is brought in, where it can be: only who keeps it knows what of it
+    /// Sets how a fork that was made elsewhere is merged, if it can be: only its owner knows what of it
     /// was brought in before.
     ///
     /// ```
@@ -111,7 +111,7 @@ impl Forks {
         Self { merging: Some(Arc::new(merge)), ..self }
     }
 
-    /// Merges what was done in a fork, whether a tool or another program made it.
+    /// Merges a fork, whether a tool or another program made it.
     pub(crate) fn merge(
         &self,
         files: &Workspace,
@@ -199,7 +199,7 @@ impl Forks {
 
     fn unknown(&self, name: &str) -> ToolError {
         let names = self.names();
-        let shown = unknown_name::shown(name);
+        let shown = unknown_name::shorten_name(name);
         if self.elsewhere(name).is_ok_and(|found| found.is_some()) {
             return ToolError::new(
                 ErrorKind::NotFound,
@@ -228,7 +228,7 @@ impl fmt::Debug for Forks {
     }
 }
 
-/// A name that is free again where it was given to no fork.
+/// A reserved name, which is free again if no fork gets it.
 pub(crate) struct Reserved<'f> {
     forks: &'f Forks,
     name: &'f str,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_that_takes_long_to_make_keeps_nobody_waiting() {
+    fn a_fork_that_takes_long_to_make_delays_no_other_call() {
         let forks = Forks::default();
         forks.add("there", make).unwrap();
         let ((begun, has_begun), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel::<()>());

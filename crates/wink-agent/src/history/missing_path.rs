@@ -15,14 +15,15 @@ pub(crate) struct Both {
 
 /// Refuses a path that neither state has, so that the model does not take its absence for an unchanged file.
 ///
-/// Tells whether both have it; where one has not, and nothing differs all the same, it is
+/// Returns whether both have it; if one has not, and nothing differs all the same, it is
 /// [`excluded`].
 pub(crate) fn is_in_both(
     files: &Workspace,
     path: &TreePath,
     both: &Both,
 ) -> Result<bool, ToolError> {
-    let (mut found, mut unknown) = (0, None);
+    let mut found = 0;
+    let mut unknown = None;
     for tree in &both.trees {
         match tree.stat(path) {
             Ok(_) => found += 1,

@@ -1,37 +1,68 @@
-//! States by the names that a model gives them: the grammar of every door.
+//! States by name, in the grammar that all interfaces share.
 
 use std::sync::Arc;
 
-use wink_fs::{ErrorKind, Snapshot, SnapshotId, StateName, StateRef, Tree, Workspace};
+use wink_fs::{
+    Error, ErrorKind, ResolveError, Snapshot, StateName, StateRef, Tree, Unresolved, Workspace,
+};
 
 use crate::history::changes;
 use crate::history::forks::Reserved;
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
-use crate::tool::unknown_name::shown;
+use crate::tool::unknown_name::shorten_name;
 
 /// A state that was named.
 pub(crate) enum State {
-    /// The files as they are now, or a snapshot.
+    /// The current files, or a snapshot.
     At(StateRef),
-    /// The files of a fork as they are now, and its name.
+    /// The current files of a fork, and its name.
     Fork(Workspace, String),
 }
 
-/// Finds a state by its name; what is no fork's is a snapshot's, which is looked for when it is needed.
+/// Finds a state by its name.
 pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, ToolError> {
-    let (files, name) = (call.everything()?, text.trim());
-    let fork = match StateName::parse(name) {
-        StateName::Live => return Ok(State::At(StateRef::Live)),
-        StateName::Given(name) => fork(call, name)?,
-        _ => None,
-    };
-    let Some(fork) = fork else { return Ok(State::At(StateRef::from(name))) };
-    if tagged(files, name)?.is_some_and(|it| !fork.is(it.id)) {
-        Err(tag_or_fork(name))
-    } else {
-        Ok(fork)
+    let files = call.everything()?;
+    let forks = &call.context().forks;
+    let name = text.trim();
+    // The current files need no history.
+    if name == changes::LIVE {
+        return Ok(State::At(StateRef::Live));
     }
+    let given = StateName::given(name);
+    if let Some(fork) = given.and_then(|name| forks.get(name)) {
+        return match tagged(files, name)? {
+            Some(_) => Err(tag_and_fork(name)),
+            None => Ok(State::Fork(fork, name.to_owned())),
+        };
+    }
+    let elsewhere = given.map_or(Ok(None), |name| forks.elsewhere(name));
+    let fork = elsewhere.map_err(changes::refusal)?;
+    let snapshot = files.resolve_with_fork(name, fork).map_err(unresolved)?;
+    Ok(State::At(snapshot.map_or(StateRef::Live, |it| it.id.into())))
+}
+
+/// Words why a name resolves to no state.
+fn unresolved(error: ResolveError) -> ToolError {
+    let name = shorten_name(&error.name);
+    let message = match &error.why {
+        Unresolved::Failed(_) | Unresolved::UnknownOperation(Some(_)) => {
+            return changes::refusal(error.into());
+        }
+        Unresolved::TagAndFork(_) => return tag_and_fork(&error.name),
+        Unresolved::Ambiguous(_) => {
+            format!("Several snapshots have ids that begin with `{name}`; give more of the id.")
+        }
+        Unresolved::TooShort => {
+            format!("`{name}` is too short for the id of a snapshot; give more of the id.")
+        }
+        Unresolved::NoSnapshotAfter(sequence) => format!(
+            "No snapshot holds the files as operation {sequence} left them; call history to see which snapshots \
+             there are."
+        ),
+        _ => format!("There is no snapshot `{name}`; call history to see which there are."),
+    };
+    ToolError::from(Error::from(error)).reworded(message)
 }
 
 fn tagged(files: &Workspace, name: &str) -> Result<Option<Snapshot>, ToolError> {
@@ -50,8 +81,8 @@ pub(crate) fn check_fork_name(call: &ToolCall<'_>, name: &str) -> Result<(), Too
     match call.context().forks.elsewhere(name).map_err(changes::refusal)? {
         None => Ok(()),
         Some(_) => Err(taken(format!(
-            "There is a fork `{name}` already, which a person made or an earlier server kept; bring it in with merge, \
-             or choose another name."
+            "There already is a fork `{name}`, which a person created or an earlier server kept; merge it, or choose \
+             another name."
         ))),
     }
 }
@@ -64,8 +95,8 @@ pub(crate) fn keep_free<'c>(
     let forks = &call.context().forks;
     let is_fork = || {
         taken(format!(
-            "Nothing was kept: `{}` is the name of a fork; choose another tag.",
-            shown(tag)
+            "No snapshot was taken: `{}` is the name of a fork; choose another tag.",
+            shorten_name(tag)
         ))
     };
     let reserved = forks.keep_free(tag).map_err(|_| is_fork())?;
@@ -79,30 +110,17 @@ fn taken(message: String) -> ToolError {
     ToolError::new(ErrorKind::AlreadyExists, message)
 }
 
-fn fork(call: &ToolCall<'_>, name: &str) -> Result<Option<State>, ToolError> {
-    let forks = &call.context().forks;
-    if let Some(fork) = forks.get(name) {
-        return Ok(Some(State::Fork(fork, name.to_owned())));
-    }
-    let elsewhere = forks.elsewhere(name).map_err(changes::refusal)?;
-    Ok(elsewhere.map(|id| State::At(StateRef::from(id))))
-}
-
-fn tag_or_fork(name: &str) -> ToolError {
+fn tag_and_fork(name: &str) -> ToolError {
     let message = format!(
-        "`{}` is the tag of a snapshot and the name of a fork; call history and give the snapshot's id, or \
-         bring the fork in with merge.",
-        shown(name)
+        "`{}` is the tag of a snapshot and the name of a fork; call history and pass the snapshot's id, or \
+         merge the fork.",
+        shorten_name(name)
     );
     ToolError::new(ErrorKind::InvalidArgument, message)
 }
 
 impl State {
-    fn is(&self, snapshot: SnapshotId) -> bool {
-        matches!(self, Self::At(StateRef::Snapshot(name)) if *name == snapshot.to_string())
-    }
-
-    /// Tells whether it is that of a fork, of which nothing is kept yet.
+    /// Returns whether it is that of a fork, of which nothing is kept yet.
     pub(crate) fn is_fork(&self) -> bool {
         matches!(self, Self::Fork(..))
     }
@@ -116,11 +134,10 @@ impl State {
         }
     }
 
-    /// Returns the snapshot; of a fork one is taken, and the files as they are now are none.
+    /// Returns the snapshot; of a fork one is taken, and the current files are an error.
     pub(crate) fn snapshot(&self, files: &Workspace) -> Result<Snapshot, ToolError> {
         let found = match self {
-            Self::At(StateRef::Snapshot(name)) => files.find_snapshot(name),
-            Self::At(_) => files.find_snapshot(changes::LIVE),
+            Self::At(at) => files.find_snapshot(at.clone()),
             Self::Fork(fork, name) => files.snapshot_fork(fork, &format!("fork {name}")),
         };
         found.map_err(changes::refusal)

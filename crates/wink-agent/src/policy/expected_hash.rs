@@ -1,4 +1,4 @@
-//! The hash by which a caller shows that he knows what he changes.
+//! The parameter `expected_hash`: the version of a file that a caller has read.
 
 use wink_fs::{ContentHash, TreePath};
 
@@ -13,7 +13,7 @@ pub(crate) fn parse(text: Option<&str>) -> Result<Option<ContentHash>, ToolError
     })
 }
 
-/// Words the conflict of a caller who knows an older version.
+/// Rewords the conflict of a caller that has read an older version.
 pub(crate) fn stale(refusal: ToolError, path: &TreePath) -> ToolError {
     if refusal.knows_no_hash() {
         return refusal.reworded(format!(

@@ -1,4 +1,4 @@
-//! What a session may do to files.
+//! What a session may see, change and overwrite.
 
 pub(crate) mod expected_hash;
 mod ruled;

@@ -1,22 +1,23 @@
-//! Files as a session may see and change them.
+//! Files restricted by the path rules of a session.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use wink_fs::{
-    Content, ContentHash, Entry, Error, ErrorKind, FileMode, Filesystem, Kind, Operation,
-    Properties, Put, PutOptions, Recursion, Removed, Replacement, Result, Staged, Staging, Stat,
-    Tree, TreeHash, TreePath,
+    Content, ContentHash, Entry, Error, ErrorKind, FileMode, Filesystem, Kind, KnownEntry,
+    Operation, Properties, Put, PutOptions, Recursion, Removed, Replacement, Result, Staged,
+    Staging, Stat, Tree, TreeHash, TreePath,
 };
 
 use super::rules::PathRules;
 
-/// A tree in which denied entries are not there.
+/// A tree without the denied entries.
 pub(crate) struct RuledTree {
     pub(crate) inner: Arc<dyn Tree>,
     pub(crate) rules: Arc<PathRules>,
 }
 
-/// Files of which denied ones can be neither seen nor changed.
+/// Files of which the denied ones can be neither seen nor changed.
 pub(crate) struct RuledFilesystem<'f> {
     pub(crate) inner: &'f mut dyn Filesystem,
     pub(crate) rules: &'f PathRules,
@@ -34,14 +35,22 @@ impl PathRules {
     fn list(&self, tree: &dyn Tree, path: &TreePath) -> Result<Vec<Entry>> {
         self.check(Operation::List, path, Kind::Directory)?;
         let mut entries = tree.list(path)?;
-        let is_permitted = |entry: &Entry| {
-            path.join(&entry.name).is_ok_and(|path| self.permits(&path, entry.kind))
-        };
-        entries.retain(is_permitted);
+        entries.retain(|entry| self.permits_entry(path, entry));
         Ok(entries)
     }
 
-    /// Refuses to touch a directory with something in it that is denied, where it is or goes.
+    fn list_known(&self, tree: &dyn Tree, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        self.check(Operation::List, path, Kind::Directory)?;
+        let mut entries = tree.list_known(path)?;
+        entries.retain(|known| self.permits_entry(path, &known.entry));
+        Ok(entries)
+    }
+
+    fn permits_entry(&self, directory: &TreePath, entry: &Entry) -> bool {
+        directory.join(&entry.name).is_ok_and(|path| self.permits(&path, entry.kind))
+    }
+
+    /// Fails if a directory has something in it that is denied at its path or its new path.
     fn check_all(
         &self,
         operation: Operation,
@@ -68,7 +77,7 @@ impl PathRules {
     }
 }
 
-/// Says so without naming what is not there for the session.
+/// The error does not name the denied entry, whose existence the session must not learn.
 fn denied_within(operation: Operation, path: &TreePath) -> Error {
     Error::new(operation, ErrorKind::PermissionDenied).with_path(path).with_detail(
         "the rules of this session deny it or something in it; take what can be seen one by one",
@@ -83,6 +92,10 @@ macro_rules! look_by_the_rules {
 
         fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
             self.rules.list(&*self.inner, path)
+        }
+
+        fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+            self.rules.list_known(&*self.inner, path)
         }
 
         fn open(&self, path: &TreePath) -> Result<Content> {
@@ -103,17 +116,25 @@ macro_rules! look_by_the_rules {
         fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
             None
         }
+
+        /// None: the tree that it would name knows no rules.
+        fn own_state(&self) -> Option<&dyn Any> {
+            None
+        }
     };
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Tree for RuledTree {
     look_by_the_rules!();
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Tree for RuledFilesystem<'_> {
     look_by_the_rules!();
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Filesystem for RuledFilesystem<'_> {
     fn properties(&self) -> &Properties {
         self.inner.properties()

@@ -5,10 +5,9 @@ use wink_fs::{Error, ErrorKind, Exclusions, Kind, Limits, Operation, Result, Tre
 
 /// Allows and denies paths by patterns of the dialect of [`wink_fs::search`].
 ///
-/// A denied entry is not there for tools, nor is anything below it: listings and searches leave it
-/// out, and naming it is PermissionDenied. Where something is allowed, other files are denied, while
-/// directories can be seen, because something in them may be allowed. What is denied stays denied
-/// whatever is allowed.
+/// A denied entry and everything below it is hidden from tools: listings and searches omit it, and naming it is
+/// PermissionDenied. If there are allowed patterns, all other files are denied; directories stay visible, because
+/// something in them may be allowed. Denied patterns win over allowed ones.
 ///
 /// ```
 /// use wink_agent::PathRules;
@@ -27,7 +26,7 @@ pub struct PathRules {
 }
 
 impl PathRules {
-    /// Makes rules that permit everything.
+    /// Creates rules that permit everything.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,12 +47,12 @@ impl PathRules {
         Ok(self)
     }
 
-    /// Tells whether everything is permitted.
+    /// Returns whether everything is permitted.
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty() && self.denied.is_empty()
     }
 
-    /// Tells whether an entry may be seen and changed.
+    /// Returns whether an entry may be seen and changed.
     pub fn permits(&self, path: &TreePath, kind: Kind) -> bool {
         let is_allowed = || self.allowed.iter().any(|pattern| pattern.matches(path));
         !self.denied.matches(path)

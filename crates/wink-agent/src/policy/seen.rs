@@ -1,4 +1,4 @@
-//! What a session has seen of files.
+//! The contents that a session has seen.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,15 +7,15 @@ use std::sync::Mutex;
 
 use wink_fs::ContentHash;
 
-use crate::util::lock::lock;
+use crate::util::lock;
 
 /// How many of the newest contents are remembered at least, and at most twice as many.
 const FEWEST: usize = 65_536;
 
 /// Remembers which contents were read or written.
 ///
-/// It goes by content, not by path or time: what was seen once may be overwritten wherever it is, so a
-/// rollback, a move or an equal rewrite by another program never makes a file unread.
+/// It remembers contents, not paths or times: a content that was seen may be overwritten at any path, so a
+/// rollback, a move or an identical rewrite by another program never makes a file unread.
 ///
 /// ```
 /// use serde_json::json;
@@ -54,14 +54,14 @@ impl SeenContents {
         seen.newer.insert(*hash.as_bytes());
     }
 
-    /// Tells whether a content was seen.
+    /// Returns whether a content was seen.
     pub fn contains(&self, hash: &ContentHash) -> bool {
         let seen = lock(&self.0);
         [&seen.newer, &seen.older].iter().any(|half| half.contains(hash.as_bytes()))
     }
 }
 
-/// Takes the first bytes of a hash, any of which are as good as a hash of all of them.
+/// Hashes by the first bytes of a content hash, which are as good as a hash of all of it.
 #[derive(Debug, Default)]
 struct FirstBytes(u64);
 

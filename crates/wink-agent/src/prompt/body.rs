@@ -5,8 +5,8 @@ use std::any::Any;
 use schemars::JsonSchema;
 
 use super::error::PromptError;
-use super::parameters::{Needed, Parameters, names, shown};
-use super::placeholders::{Piece, cut};
+use super::parameters::{Needed, Parameters, names, value_text};
+use super::placeholders::{Piece, parse};
 use crate::tool::suggest::nearest;
 
 /// Markdown with places for the fields of a struct.
@@ -35,14 +35,15 @@ impl Body {
     ) -> Result<Self, PromptError> {
         let text = text.trim_start_matches(['\r', '\n']).trim_end();
         let section = section.to_owned();
-        let pieces = match cut(text) {
+        let pieces = match parse(text) {
             Ok(pieces) => pieces,
             Err(text) => return Err(PromptError::MalformedPlaceholder { section, text }),
         };
         let unknown = places(&pieces).find(|name| !names.iter().any(|known| known == name));
         if let Some(placeholder) = unknown {
             let nearest = nearest(placeholder, names.iter().map(String::as_str));
-            let (placeholder, nearest) = (placeholder.to_owned(), nearest.map(str::to_owned));
+            let placeholder = placeholder.to_owned();
+            let nearest = nearest.map(str::to_owned);
             return Err(PromptError::UnknownPlaceholder { section, placeholder, nearest });
         }
         let needed = needed.filter(|_| places(&pieces).next().is_some());
@@ -68,8 +69,8 @@ impl Body {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(part) => text.push_str(part),
-                Piece::Value(name) => {
-                    let value = fields.and_then(|fields| shown(fields.get(name)?));
+                Piece::Placeholder(name) => {
+                    let value = fields.and_then(|fields| value_text(fields.get(name)?));
                     text.push_str(&value.ok_or_else(|| no_value(section, name))?);
                 }
             }
@@ -80,12 +81,13 @@ impl Body {
 
 fn places(pieces: &[Piece]) -> impl Iterator<Item = &str> {
     pieces.iter().filter_map(|piece| match piece {
-        Piece::Value(name) => Some(name.as_str()),
+        Piece::Placeholder(name) => Some(name.as_str()),
         Piece::Text(_) => None,
     })
 }
 
 fn no_value(section: &str, placeholder: &str) -> PromptError {
-    let (section, placeholder) = (section.to_owned(), placeholder.to_owned());
+    let section = section.to_owned();
+    let placeholder = placeholder.to_owned();
     PromptError::MissingValue { section, placeholder }
 }

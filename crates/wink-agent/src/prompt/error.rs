@@ -7,7 +7,7 @@ use wink_fs::ErrorKind;
 
 use crate::session::SessionError;
 
-/// Says why a prompt could not be made or rendered, and what to do next.
+/// An error of a prompt, with what to do next.
 ///
 /// ```
 /// use wink_agent::prompt::{PromptError, Section};
@@ -48,7 +48,7 @@ pub enum PromptError {
 }
 
 impl PromptError {
-    /// Returns what kind of failure it is; the doors decide by it.
+    /// Returns the kind of failure, which callers map to an exit code or HTTP status.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::DuplicateSection { .. } | Self::DuplicateTool { .. } => ErrorKind::AlreadyExists,
@@ -125,10 +125,11 @@ impl fmt::Display for PromptError {
     }
 }
 
+// The message contains the inner error, so the source is the inner error's own.
 impl StdError for PromptError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
-            Self::Files { error, .. } => Some(error),
+            Self::Files { error, .. } => error.source(),
             _ => None,
         }
     }

@@ -31,7 +31,7 @@ impl<'p> Given<'p> {
         self.session
     }
 
-    /// Returns the parameters of a type, where some were bound.
+    /// Returns the parameters of a type, if some were bound.
     pub fn get<P: Any>(&self) -> Option<&'p P> {
         self.parameters.get()
     }

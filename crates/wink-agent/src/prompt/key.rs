@@ -9,7 +9,7 @@ pub(super) fn checked(key: &str) -> Result<String, PromptError> {
     if !key.is_empty() && key.chars().all(is_plain) {
         Ok(key.to_owned())
     } else {
-        Err(PromptError::InvalidKey { key: unknown_name::shown(key) })
+        Err(PromptError::InvalidKey { key: unknown_name::shorten_name(key) })
     }
 }
 
@@ -18,6 +18,6 @@ pub(super) fn checked_namespace(namespace: &str) -> Result<String, PromptError> 
     let parts = namespace.split('/').map(checked).collect::<Result<Vec<_>, _>>();
     match parts {
         Ok(parts) => Ok(parts.join("/")),
-        Err(_) => Err(PromptError::InvalidKey { key: unknown_name::shown(namespace) }),
+        Err(_) => Err(PromptError::InvalidKey { key: unknown_name::shorten_name(namespace) }),
     }
 }

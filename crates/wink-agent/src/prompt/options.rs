@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wink_fs::{Backend, HostMount, Limits, MountReport, Result, mount};
 
-/// Says what is brought into a section's workspace, and how far a model may go in it.
+/// What is mounted into a section's workspace, and what a model may do in it.
 ///
 /// Only what lies below an allowed host root can be mounted: with none given, every mount is refused
 /// when the workspace is made. A host path is opened first and judged afterwards, so that no link leads

@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -37,12 +36,13 @@ impl Needed {
 }
 
 impl Parameters {
-    /// Adds a value; another one of the type goes.
+    /// Binds a value, replacing another one of its type.
     pub(super) fn bind<P>(&mut self, value: P) -> Result<(), PromptError>
     where
         P: Serialize + Any + Send + Sync,
     {
-        let (needed, fields) = (Needed::of::<P>(), fields_of(&value)?);
+        let needed = Needed::of::<P>();
+        let fields = fields_of(&value)?;
         let bound = Bound { value: Arc::new(value), fields: Arc::new(fields) };
         self.0.insert(needed.type_id, bound);
         Ok(())
@@ -66,18 +66,18 @@ fn fields_of<P: Serialize + Any>(value: &P) -> Result<Map<String, Value>, Prompt
     Err(PromptError::InvalidParameters { parameters: type_name::<P>(), why })
 }
 
-/// Returns the names of a struct's fields as they are written, which need not be their names in Rust.
+/// Returns the names of a struct's fields when serialized.
 pub(super) fn names<P: JsonSchema>() -> Vec<String> {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = schema::settings().for_serialize();
     let schema = settings.into_generator().into_root_schema_for::<P>();
     let fields = schema.as_object().map(schema::properties);
     fields.into_iter().flatten().map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Returns a value as it stands in a text; none where there is none.
+/// Returns a value as the text of a placeholder; none for null.
 ///
-/// Text stands there as it is, and anything else as JSON.
-pub(super) fn shown(value: &Value) -> Option<String> {
+/// Text is inserted unchanged, and anything else as JSON.
+pub(super) fn value_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),

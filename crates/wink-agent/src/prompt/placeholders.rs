@@ -1,24 +1,26 @@
-//! The text of a section, cut where values go.
+//! Parses the placeholders in a section's text.
 
 /// A part of a section's text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Piece {
     /// Text that stays as it is.
     Text(String),
-    /// The place of a value, by its name.
-    Value(String),
+    /// A placeholder, by its name.
+    Placeholder(String),
 }
 
-/// What a place of a value begins with.
+/// The beginning of a placeholder.
 const OPEN: &str = "${";
 
-/// Cuts a text at each `${name}`; `$${` stands for a `${` that is text, and any other `$` for itself.
+/// Splits a text at each placeholder `${name}`; `$${` is an escaped `${`, and any other `$` is text.
 ///
-/// What is no place and looks like one is given back as the error.
-pub(super) fn cut(text: &str) -> Result<Vec<Piece>, String> {
-    let (mut pieces, mut rest) = (Vec::new(), text);
+/// A malformed placeholder is returned as the error.
+pub(super) fn parse(text: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
     while let Some(at) = rest.find(OPEN) {
-        let (before, after) = (&rest[..at], &rest[at + OPEN.len()..]);
+        let before = &rest[..at];
+        let after = &rest[at + OPEN.len()..];
         if let Some(before) = before.strip_suffix('$') {
             add_text(&mut pieces, before);
             add_text(&mut pieces, OPEN);
@@ -28,7 +30,7 @@ pub(super) fn cut(text: &str) -> Result<Vec<Piece>, String> {
         let name = after.split_once('}').filter(|(name, _)| is_name(name));
         let (name, after) = name.ok_or_else(|| beginning(&rest[at..]))?;
         add_text(&mut pieces, before);
-        pieces.push(Piece::Value(name.to_owned()));
+        pieces.push(Piece::Placeholder(name.to_owned()));
         rest = after;
     }
     add_text(&mut pieces, rest);
@@ -48,7 +50,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_letter)
 }
 
-/// Returns as much of a text as finds it again.
+/// Returns the beginning of a text, enough to find it.
 fn beginning(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(40).collect()
 }
@@ -62,29 +64,29 @@ mod tests {
     }
 
     fn value(name: &str) -> Piece {
-        Piece::Value(name.to_owned())
+        Piece::Placeholder(name.to_owned())
     }
 
     #[test]
-    fn text_and_places_alternate() {
-        assert_eq!(cut("").unwrap(), []);
-        assert_eq!(cut("plain").unwrap(), [text("plain")]);
+    fn text_and_placeholders_alternate() {
+        assert_eq!(parse("").unwrap(), []);
+        assert_eq!(parse("plain").unwrap(), [text("plain")]);
         assert_eq!(
-            cut("a ${b} c${d_2}").unwrap(),
+            parse("a ${b} c${d_2}").unwrap(),
             [text("a "), value("b"), text(" c"), value("d_2")]
         );
     }
 
     #[test]
-    fn a_dollar_by_itself_is_text_and_a_doubled_one_keeps_a_place_from_being_one() {
-        assert_eq!(cut("$5, $x, {y}, $").unwrap(), [text("$5, $x, {y}, $")]);
-        assert_eq!(cut("$${name} ${x}").unwrap(), [text("${name} "), value("x")]);
+    fn a_dollar_by_itself_is_text_and_a_doubled_one_escapes_a_placeholder() {
+        assert_eq!(parse("$5, $x, {y}, $").unwrap(), [text("$5, $x, {y}, $")]);
+        assert_eq!(parse("$${name} ${x}").unwrap(), [text("${name} "), value("x")]);
     }
 
     #[test]
-    fn what_only_looks_like_a_place_is_an_error() {
+    fn a_malformed_placeholder_is_an_error() {
         for malformed in ["${", "${}", "${a b}", "${a\n}", "${a.b}", "${${a}}", "a ${b"] {
-            assert!(cut(malformed).unwrap_err().starts_with("${"), "{malformed}");
+            assert!(parse(malformed).unwrap_err().starts_with("${"), "{malformed}");
         }
     }
 }

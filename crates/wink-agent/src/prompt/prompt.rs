@@ -15,7 +15,7 @@ use super::template::PromptTemplate;
 use super::workspace::files::Place;
 use crate::session::Session;
 
-/// Holds a template together with a session and the parameters of its sections.
+/// A template together with a session and the parameters of its sections.
 ///
 /// ```
 /// use schemars::JsonSchema;

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::error::PromptError;
 use super::given::Given;
 use super::rendered::{OfferedTool, RenderedPrompt};
 use super::section::Section;
 use super::template::PromptTemplate;
 use super::workspace::files::SectionFiles;
-use super::workspace::own_tool;
-use crate::tool::Tool;
+use crate::session::Session;
+use crate::tool::call::ToolCall;
+use crate::tool::{Run, Tool};
 
 /// How many `#` the heading of a section at the top has, and how many Markdown knows.
 const TOP: usize = 2;
@@ -25,7 +28,8 @@ pub(super) fn render(
     let Rendering { text, mut tools, .. } = rendering;
     let first = first_files(&template.sections, given)?;
     tools.iter_mut().for_each(|offered| offered.files = offered.files.take().or(first.clone()));
-    let (namespace, key) = (template.namespace.clone(), template.key.clone());
+    let namespace = template.namespace.clone();
+    let key = template.key.clone();
     Ok(RenderedPrompt { namespace, key, text, tools })
 }
 
@@ -117,8 +121,9 @@ impl Rendering<'_> {
             let sections = [other.section.clone(), section.key.clone()];
             return Err(PromptError::DuplicateTool { tool: tool.name, sections });
         }
-        let (session, files) = (self.given.session.clone(), files.cloned());
-        let tool = own_tool::only_for(tool.clone(), &session);
+        let session = self.given.session.clone();
+        let files = files.cloned();
+        let tool = only_for(tool.clone(), &session);
         let section = section.key.clone();
         self.tools.push(OfferedTool { tool, section, session, files });
         Ok(())
@@ -129,4 +134,15 @@ fn heading(title: &str, number: &[usize]) -> String {
     let marks = "#".repeat((TOP + number.len() - 1).min(DEEPEST));
     let number: Vec<_> = number.iter().map(ToString::to_string).collect();
     format!("{marks} {}. {title}", number.join("."))
+}
+
+/// Makes a tool fail in every context of another session.
+fn only_for(tool: Tool, session: &Session) -> Tool {
+    let inner = tool.clone();
+    let session = session.clone();
+    let run = move |call: &ToolCall<'_>, arguments: Value| {
+        call.context().check_session(&session, inner.name)?;
+        inner.run.call(call, arguments)
+    };
+    Tool { run: Run::Custom(Arc::new(run)), ..tool }
 }

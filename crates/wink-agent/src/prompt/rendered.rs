@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::tool::Tool;
 use crate::tool::context::ToolContext;
 
-/// Holds a prompt as a model gets it: one text, and the tools it may call.
+/// A prompt as the model gets it: one text, and the tools it may call.
 ///
 /// ```
 /// use wink_agent::prompt::{PromptTemplate, Section};

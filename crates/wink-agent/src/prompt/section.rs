@@ -11,16 +11,16 @@ use super::error::PromptError;
 use super::given::Given;
 use super::key;
 use super::workspace::files::SectionFiles;
-use super::workspace::guidance::{self, Hands};
+use super::workspace::guidance::{self, ToolSource};
 use crate::session::caught;
 use crate::tool::Tool;
 use crate::tool::set::Toolset;
 
 type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
 
-/// Holds a part of a prompt: text for the model, tools it may call, and the sections below it.
+/// A part of a prompt: text for the model, tools it may call, and the sections below it.
 ///
-/// The text is Markdown. `${name}` in it is the place of a field of the section's parameters, a struct
+/// The text is Markdown. `${name}` in it is the placeholder of a field of the section's parameters, a struct
 /// whose value is [bound](super::Prompt::bind) to the prompt. A value stands there as it is, and
 /// nothing in it is looked at again; [`inline_code`](super::inline_code) is for names that come from
 /// elsewhere. `$${` stands for a `${` that is text.
@@ -62,16 +62,16 @@ pub struct Section {
 #[derive(Clone)]
 enum Content {
     Text(Body),
-    Files(Arc<SectionFiles>, Hands),
+    Files(Arc<SectionFiles>, ToolSource),
 }
 
 impl Section {
-    /// Makes a section whose text has no places for values.
+    /// Creates a section whose text has no placeholders.
     pub fn new(title: &str, key: &str, text: &str) -> Result<Self, PromptError> {
         Self::make(title, key, Content::Text(Body::plain(key, text)?))
     }
 
-    /// Makes a section whose text has places for the fields of a struct.
+    /// Creates a section whose text has placeholders for the fields of a struct.
     pub fn of<P: JsonSchema + Any>(
         title: &str,
         key: &str,
@@ -81,20 +81,21 @@ impl Section {
     }
 
     fn make(title: &str, key: &str, content: Content) -> Result<Self, PromptError> {
-        let (key, title) = (key::checked(key)?, title.trim().to_owned());
+        let key = key::checked(key)?;
+        let title = title.trim().to_owned();
         if title.is_empty() || title.chars().any(char::is_control) {
             return Err(PromptError::InvalidTitle { section: key });
         }
         Ok(Self::bare(title, key, content))
     }
 
-    /// Makes the section of a workspace.
-    pub(super) fn over(title: &str, files: Arc<SectionFiles>, hands: Hands) -> Self {
+    /// Creates the section of a workspace.
+    pub(super) fn over(title: &str, files: Arc<SectionFiles>, tools: ToolSource) -> Self {
         let section =
-            Self::bare(title.to_owned(), files.key.to_owned(), Content::Files(files, hands));
-        match hands {
-            Hands::Tools => section.tools(Toolset::FILES.tools().cloned()),
-            Hands::Native => section,
+            Self::bare(title.to_owned(), files.key.to_owned(), Content::Files(files, tools));
+        match tools {
+            ToolSource::Section => section.tools(Toolset::FILES.tools().cloned()),
+            ToolSource::Harness => section,
         }
     }
 
@@ -118,7 +119,7 @@ impl Section {
         self
     }
 
-    /// Sets what says whether the section, with all below it, is a part of the prompt.
+    /// Sets the predicate that decides whether the section, with all below it, is a part of the prompt.
     #[must_use]
     pub fn enabled(mut self, enabled: impl Fn(&Given<'_>) -> bool + Send + Sync + 'static) -> Self {
         self.enabled = Some(Arc::new(enabled));
@@ -141,7 +142,7 @@ impl Section {
     pub(super) fn text(&self, given: &Given<'_>) -> Result<String, PromptError> {
         match &self.content {
             Content::Text(body) => body.render(&self.key, given.parameters),
-            Content::Files(files, hands) => guidance::text(files, *hands)
+            Content::Files(files, tools) => guidance::text(files, *tools)
                 .map_err(|error| PromptError::Files { section: self.key.clone(), error }),
         }
     }
@@ -157,7 +158,7 @@ impl Section {
     /// Returns the files that are changed by tools of which nothing is known here.
     pub(super) fn native_files(&self) -> Option<&Arc<SectionFiles>> {
         match &self.content {
-            Content::Files(files, Hands::Native) => Some(files),
+            Content::Files(files, ToolSource::Harness) => Some(files),
             _ => None,
         }
     }
@@ -168,7 +169,7 @@ impl Section {
         std::iter::once(self).chain(below).collect()
     }
 
-    /// Puts another section in the place of the one that has a key, and tells whether there is one.
+    /// Replaces the section that has a key, and returns whether there is one.
     pub(super) fn replace(&mut self, key: &str, with: &Section) -> bool {
         if self.key == key {
             *self = with.clone();

@@ -8,7 +8,7 @@ use super::prompt::Prompt;
 use super::section::Section;
 use crate::session::Session;
 
-/// Holds what a prompt consists of: a name and a tree of sections.
+/// A prompt without values: a name and a tree of sections.
 ///
 /// ```
 /// use wink_agent::prompt::{PromptTemplate, Section};
@@ -33,7 +33,8 @@ pub struct PromptTemplate {
 impl PromptTemplate {
     /// Names a template that has no sections yet.
     pub fn new(namespace: &str, key: &str) -> Result<Self, PromptError> {
-        let (namespace, key) = (key::checked_namespace(namespace)?, key::checked(key)?);
+        let namespace = key::checked_namespace(namespace)?;
+        let key = key::checked(key)?;
         Ok(Self { namespace, key, sections: Vec::new() })
     }
 

@@ -1,4 +1,4 @@
-//! The parameters of one object, whether it is all of the arguments or a part of them.
+//! Matches the keys of an object with declared parameters, under their own names or aliases.
 
 use std::borrow::Cow;
 use std::iter;
@@ -9,7 +9,7 @@ use crate::edit::patch;
 use crate::schema;
 use crate::schema::coerce::Shape;
 use crate::tool::suggest::nearest;
-use crate::tool::unknown_name::shown;
+use crate::tool::unknown_name::shorten_name;
 
 /// Other spellings models use, each with the parameter it stands for.
 const ALIASES: [(&str, &str); 15] = [
@@ -30,14 +30,14 @@ const ALIASES: [(&str, &str); 15] = [
     ("diff", "patch"),
 ];
 
-/// Returns the path that a call is about, in whatever spelling it was given.
+/// Returns the path that a call is about, under any of its argument's names.
 ///
 /// Only for `mv` it is what `from` names; for other tools that is a state.
 pub(crate) fn path_of<'a>(tool: &str, given: &'a Value) -> Option<&'a str> {
     text_of(if tool == "mv" { "from" } else { "path" }, given)
 }
 
-/// Returns the same, or the path of the only file that a patch is about.
+/// Like [`path_of`], or the path of the only file that a patch changes.
 pub(crate) fn path_of_call<'a>(tool: &str, given: &'a Value) -> Option<Cow<'a, str>> {
     let of_patch = || {
         let text = text_of("patch", given).filter(|_| tool == "apply_patch")?;
@@ -46,13 +46,13 @@ pub(crate) fn path_of_call<'a>(tool: &str, given: &'a Value) -> Option<Cow<'a, s
     path_of(tool, given).map(Cow::Borrowed).or_else(of_patch)
 }
 
-/// Returns the mode that a call is made in: the one that is given, or the usual one.
+/// Returns the mode of a call: the given one, or the default.
 pub(crate) fn mode_of<'a>(schema: &'a Map<String, Value>, given: &'a Value) -> Option<&'a str> {
     let usual = || schema.get("properties")?.get("mode")?.get("default")?.as_str();
     text_of("mode", given).or_else(usual)
 }
 
-/// Returns a text that was given, in whatever spelling.
+/// Returns a text argument, under any of its names.
 fn text_of<'a>(name: &str, given: &'a Value) -> Option<&'a str> {
     let aliases = ALIASES.iter().filter(|(_, own)| *own == name).map(|(alias, _)| *alias);
     iter::once(name).chain(aliases).find_map(|spelled| given.get(spelled)?.as_str())
@@ -65,7 +65,7 @@ struct Field<'a> {
     shape: Shape<'a>,
 }
 
-/// What is wrong with what was given.
+/// What is wrong with an argument.
 #[derive(Debug)]
 pub(crate) enum Misfit {
     /// There is no parameter of that name.
@@ -75,7 +75,7 @@ pub(crate) enum Misfit {
 }
 
 impl Misfit {
-    /// Says it in words.
+    /// Returns the message.
     pub(crate) fn worded(self, schema: &Map<String, Value>) -> String {
         match self {
             Self::Unknown(key) => unknown(schema, &[], &key),
@@ -84,7 +84,7 @@ impl Misfit {
     }
 }
 
-/// Makes of what was given what the schema declares, or says what is wrong with it.
+/// Converts arguments to what the schema declares, or returns what is wrong with them.
 pub(crate) fn accepted(
     schema: &Map<String, Value>,
     given: Map<String, Value>,
@@ -134,10 +134,10 @@ fn declared<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<Field<'a>>
     all.get_key_value(name).map(|(name, schema)| Field { name, shape: Shape(schema) })
 }
 
-/// Words the answer to a parameter that there is not; some there are besides those of the schema.
+/// Returns the message for an unknown parameter; `also` are parameters beside those of the schema.
 pub(crate) fn unknown(schema: &Map<String, Value>, also: &[&str], key: &str) -> String {
     let names = || schema::properties(schema).map(|(name, _)| name).chain(also.iter().copied());
-    let key = shown(key);
+    let key = shorten_name(key);
     match nearest(&key, names()) {
         Some(near) => format!("There is no parameter `{key}`; did you mean `{near}`?"),
         None => format!(

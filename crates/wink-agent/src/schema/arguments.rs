@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::schema::coerce::shown;
+use crate::schema::coerce::truncated_json;
 use crate::schema::{self, aliases};
 use crate::tool::error::ToolError;
 
@@ -28,7 +28,7 @@ fn object(arguments: Value) -> Result<Map<String, Value>, ToolError> {
         Value::Null => Ok(Map::new()),
         other => Err(ToolError::invalid_argument(format!(
             "The arguments must be a JSON object; got {}.",
-            shown(&other)
+            truncated_json(&other)
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! Enums: one list of texts, whatever is said of each.
+//! Enums: one list of texts, with the descriptions of all.
 
 use serde_json::{Map, Value};
 
@@ -24,13 +24,13 @@ pub(super) fn listed(mut schema: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// Tells whether all choices are texts, where there are any.
+/// Returns whether there are choices and all are texts.
 pub(super) fn are_texts(schema: &Map<String, Value>) -> bool {
     let choices = schema.get("enum").and_then(Value::as_array);
     choices.is_none_or(|choices| choices.iter().all(Value::is_string))
 }
 
-/// One variant with what is said of it, or several of which nothing is.
+/// One variant with its description, or several without.
 struct Variant {
     names: Vec<Value>,
     description: Option<String>,
@@ -48,7 +48,8 @@ impl Variant {
     }
 
     fn line(&self) -> Option<String> {
-        let (name, description) = (self.names.first()?.as_str()?, self.description.as_ref()?);
+        let name = self.names.first()?.as_str()?;
+        let description = self.description.as_ref()?;
         Some(format!("\n- {name}: {description}"))
     }
 }

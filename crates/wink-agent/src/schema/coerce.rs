@@ -21,7 +21,7 @@ pub(crate) enum Wrong {
 }
 
 impl Wrong {
-    /// Says it of a value that has a name.
+    /// Returns the message for a named value.
     pub(crate) fn of(self, name: &str) -> String {
         match self {
             Self::Itself(what) => format!("`{name}` {what}"),
@@ -29,7 +29,7 @@ impl Wrong {
         }
     }
 
-    /// Says it of what the value is a part of.
+    /// Returns the error for the value that contains it.
     fn at(self, outer: &str) -> Self {
         match self {
             Self::Itself(what) => {
@@ -41,7 +41,7 @@ impl Wrong {
 }
 
 impl<'a> Shape<'a> {
-    /// Tells at a glance whether a value is of the declared type as it is.
+    /// Returns whether a value has the declared type without conversion; a fast check.
     pub(crate) fn fits(self, value: &Value) -> bool {
         match self.kind() {
             Some("boolean") => value.is_boolean(),
@@ -50,7 +50,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Turns the value into the declared type, or says what was expected.
+    /// Converts the value to the declared type, or returns what was expected.
     pub(crate) fn coerce(self, value: Value) -> Result<Value, Wrong> {
         match self.kind() {
             Some("integer") => self.integer(&value).ok_or_else(|| self.mismatch(&value)),
@@ -102,12 +102,12 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Makes each value of a map what it must be; `null` means absent there too.
+    /// Converts each value of a map; `null` means absent there too.
     fn map(self, given: Map<String, Value>) -> Result<Value, Wrong> {
         let given = given.into_iter().filter(|(_, value)| !value.is_null());
         let coerced = given.map(|(key, value)| match self.coerce(value) {
             Ok(value) => Ok((key, value)),
-            Err(wrong) => Err(wrong.at(&format!(", at `{}`", unknown_name::shown(&key)))),
+            Err(wrong) => Err(wrong.at(&format!(", at `{}`", unknown_name::shorten_name(&key)))),
         });
         coerced.collect::<Result<_, _>>().map(Value::Object)
     }
@@ -149,7 +149,7 @@ impl<'a> Shape<'a> {
     }
 
     fn mismatch(self, value: &Value) -> Wrong {
-        Wrong::Itself(format!("must be {}; got {}.", self.expected(), shown(value)))
+        Wrong::Itself(format!("must be {}; got {}.", self.expected(), truncated_json(value)))
     }
 
     fn expected(self) -> String {
@@ -233,8 +233,8 @@ fn listed(choices: &[Value]) -> String {
     choices.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Shows a value from a model, cut so that an answer stays short.
-pub(crate) fn shown(value: &Value) -> String {
+/// Returns a model's value as JSON, truncated so that an answer stays short.
+pub(crate) fn truncated_json(value: &Value) -> String {
     const LONGEST: usize = 40;
     let text = value.to_string();
     match text.char_indices().nth(LONGEST) {

@@ -1,10 +1,10 @@
-//! From what is derived of a type to what every provider accepts.
+//! Reduces a derived schema to what every provider accepts.
 
 use serde_json::{Map, Value};
 
 use super::choices;
 
-/// What a schema may say.
+/// The keywords that a schema may have.
 const KEPT: [&str; 10] = [
     "type",
     "description",
@@ -18,7 +18,7 @@ const KEPT: [&str; 10] = [
     "additionalProperties",
 ];
 
-/// What is left out: names for people, and what the type itself checks when a value is parsed.
+/// The keywords that are dropped: names for people, and checks that the type repeats when a value is parsed.
 const LEFT_OUT: [&str; 8] = [
     "$schema",
     "title",
@@ -30,7 +30,7 @@ const LEFT_OUT: [&str; 8] = [
     "writeOnly",
 ];
 
-/// Makes the schema of all arguments, or says which of them cannot be said in a plain form.
+/// Returns the plain schema of all arguments, or which of them has none.
 pub(super) fn arguments(schema: Value) -> Result<Map<String, Value>, String> {
     let mut schema = plain(schema, "arguments")?;
     schema.remove("description");
@@ -40,7 +40,7 @@ pub(super) fn arguments(schema: Value) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Makes the schema of what stands at a place, and of all that is in it.
+/// Returns the plain schema of a value and of all that is in it.
 fn plain(schema: Value, place: &str) -> Result<Map<String, Value>, String> {
     let Value::Object(schema) = schema else {
         return Err(format!("`{place}` may be of any type; take one that says which."));
@@ -132,7 +132,7 @@ fn drop_null(kind: &mut Value) {
     }
 }
 
-/// Says by bounds what a number's format says; the others have them already, or need none.
+/// Replaces a number's format by bounds; other formats have them already, or need none.
 fn bound_by_format(schema: &mut Map<String, Value>) {
     let (least, most) = match schema.get("format").and_then(Value::as_str) {
         Some("int32") => (i32::MIN.into(), i32::MAX.into()),

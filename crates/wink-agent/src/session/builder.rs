@@ -1,4 +1,4 @@
-//! A session in the making.
+//! Builds a session.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,13 +8,18 @@ use std::time::SystemTime;
 
 use wink_fs::{Clock, SystemClock};
 
+use super::dispatch::Rules;
 use super::dump::Kept;
+use super::files::listing::{VirtualFileSystem, follow};
+use super::files::snapshot_ref::FilesystemSnapshotRef;
 use super::id::SessionId;
+use super::reducers::append_all;
 use super::slices::Slices;
+use super::tool_invoked::ToolInvoked;
 use super::tree::Place;
-use super::{Session, Shared, defaults, moment};
+use super::{Session, Shared, moment};
 
-/// Says what is known of a session when it begins.
+/// Options of a new session.
 ///
 /// ```
 /// use wink_agent::session::{Session, SessionId};
@@ -51,7 +56,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Adds a word about it, such as which task it serves.
+    /// Adds a label, such as the task it serves.
     #[must_use]
     pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.insert(name.into(), value.into());
@@ -65,7 +70,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Sets what tells the time.
+    /// Sets the clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
@@ -83,7 +88,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Names a parent that is not there.
+    /// Sets the id of a parent that is not loaded.
     pub(super) fn outside_parent(mut self, parent: Option<SessionId>) -> Self {
         self.outside_parent = parent;
         self
@@ -97,7 +102,7 @@ impl SessionBuilder {
         }
     }
 
-    /// Makes the session.
+    /// Creates the session.
     pub fn build(self) -> Session {
         let parents = self.parent.as_ref().map(|parent| parent.0.clock.clone());
         let place = self.place();
@@ -108,12 +113,12 @@ impl SessionBuilder {
             tags: self.tags,
             clock,
             place,
-            rules: Mutex::new(defaults::rules()),
+            rules: Mutex::new(own_rules()),
             slices: Mutex::new(self.slices),
             snapshots: Mutex::default(),
             bus: Arc::default(),
             kept: self.kept,
-            jumps: AtomicU64::new(0),
+            epoch: AtomicU64::new(0),
         }));
         if let Some(parent) = self.parent {
             parent.add_child(session.clone());
@@ -126,4 +131,13 @@ impl fmt::Debug for SessionBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionBuilder").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// Returns the reducers of the slices that this crate itself fills.
+fn own_rules() -> Rules {
+    let mut rules = Rules::default();
+    rules.add_own(append_all::<ToolInvoked>);
+    rules.add_own(append_all::<FilesystemSnapshotRef>);
+    rules.add_own::<VirtualFileSystem, _, _>(follow);
+    rules
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a session.
+//! Errors of sessions.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,7 +8,7 @@ use wink_fs::{Error, ErrorKind, Operation};
 
 use super::id::SessionId;
 
-/// Says what could not be done with a session, and what to do next.
+/// An error of a session, with what to do next.
 ///
 /// ```
 /// use wink_agent::session::{Session, SessionError};
@@ -59,7 +59,7 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// Returns what kind of failure it is; the doors decide by it.
+    /// Returns the kind of failure, which callers map to an exit code or HTTP status.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::SnapshotNotFound { .. } => ErrorKind::SnapshotNotFound,
@@ -174,10 +174,11 @@ impl SessionError {
     }
 }
 
+// The messages contain the inner error, so the source is the inner error's own.
 impl StdError for SessionError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
-            Self::HalfWay { files: error, .. } | Self::File(error) => Some(error),
+            Self::HalfWay { files: error, .. } | Self::File(error) => error.source(),
             _ => None,
         }
     }

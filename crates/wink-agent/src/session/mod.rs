@@ -1,7 +1,7 @@
 //! Sessions: what an agent knows and what it did, as typed values that never change.
 //!
 //! A [`Session`] holds slices. A slice is a list of items of one type, and changes only by reducers,
-//! which get an event and give the new list. So a session can be looked at, kept, taken back and
+//! which get an event and return the new list. So a session can be read, snapshotted, rolled back and
 //! dumped at any moment, by any thread.
 //!
 //! ```
@@ -35,7 +35,6 @@
 //! [`dump_session_tree`] writes a session with all below it to a file that [`load_session_tree`] reads.
 
 mod builder;
-mod defaults;
 mod dispatch;
 mod dump;
 mod error;
@@ -58,8 +57,8 @@ use wink_fs::Clock;
 
 pub use self::builder::SessionBuilder;
 pub use self::dispatch::bus::{Outcome, SubscriberFailure, Subscription, Told};
-pub(crate) use self::dispatch::held::HeldEvents;
 pub(crate) use self::dispatch::panics::caught;
+pub(crate) use self::dispatch::pending::PendingEvents;
 pub use self::dispatch::{Dispatched, SessionReset};
 pub use self::dump::{
     LoadOptions, dump_session_tree, load_session_tree, load_session_tree_with, read_session_tree,
@@ -89,7 +88,7 @@ use self::slices::Slices;
 use self::snapshots::Table;
 use self::tree::Place;
 
-/// Holds what one agent knows and did; a clone is another handle to the same session.
+/// What one agent knows and did; a clone is another handle to the same session.
 ///
 /// ```
 /// use wink_agent::session::{Session, ToolInvoked};
@@ -119,16 +118,16 @@ struct Shared {
     snapshots: Mutex<Table>,
     bus: Arc<Bus>,
     kept: Kept,
-    jumps: AtomicU64,
+    epoch: AtomicU64,
 }
 
 impl Session {
-    /// Makes an empty session without a parent.
+    /// Creates an empty session without a parent.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// Begins a session of which something is known already.
+    /// Returns a builder for a session with options.
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
     }
@@ -148,7 +147,7 @@ impl Session {
         &self.0.tags
     }
 
-    /// Tells whether both are handles to the same session.
+    /// Returns whether both are handles to the same session.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

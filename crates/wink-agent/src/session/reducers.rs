@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use super::slices::items::Items;
 use super::slices::slice::Slice;
 use super::slices::view::View;
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// Keeps every item, in the order they come. Costs the same however many there are.
+/// Appends every item, in constant time.
 ///
 /// ```
 /// use wink_agent::session::{Session, reducers};
@@ -49,10 +49,10 @@ pub fn replace_latest<S: Slice>(_: &View<'_, S>, item: &Arc<S>) -> Items<S> {
     Items::default().with(item.clone())
 }
 
-/// Keeps only the newest item of each key; what comes is the newest of all.
+/// Keeps only the newest item of each key, and moves it to the end.
 ///
-/// It looks for the item with the same key from the newest on, so it costs how far back that one is,
-/// and for a key that is new, a look at every item.
+/// It searches for the item with the same key from the newest on, so the time grows with its distance,
+/// and a new key takes a look at every item.
 ///
 /// ```
 /// use wink_agent::session::{Session, reducers};
@@ -118,14 +118,14 @@ pub fn upsert_by<S: Slice, K: Hash + Eq + Send + 'static>(
     }
 }
 
-/// Where each key is in the items that were last seen.
+/// The index of each key in the items that were last seen.
 struct Places<S, K> {
     items: Items<S>,
     by_key: HashMap<K, usize>,
 }
 
 impl<S, K: Hash + Eq> Places<S, K> {
-    /// Looks at every item, unless they are those that are known.
+    /// Indexes the items, unless they are indexed already.
     fn learn(&mut self, items: &Items<S>, key: &impl Fn(&S) -> K) {
         if self.items.is_same(items) {
             return;

@@ -1,4 +1,4 @@
-//! Keeping what a session knows, and going back to it.
+//! Snapshots of a session, and rollback to them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, MutexGuard};
@@ -12,11 +12,11 @@ use super::error::SessionError;
 use super::files::snapshot_ref::FilesystemSnapshotRef;
 use super::slices::SliceMap;
 use super::slices::slice::SliceKind;
-use crate::util::lock::lock;
+use crate::util::lock;
 
 const MAX_TAG_CHARACTERS: usize = 100;
 
-/// Describes a state that a session keeps.
+/// A snapshot of a session.
 ///
 /// ```
 /// let session = wink_agent::session::Session::new();
@@ -38,7 +38,7 @@ pub struct SessionSnapshot {
     pub files: Vec<FilesystemSnapshotRef>,
 }
 
-/// Names a snapshot of a session, by its id or its tag.
+/// The name of a session's snapshot: its id or its tag.
 ///
 /// ```
 /// use wink_agent::session::{Session, SnapshotName};
@@ -75,16 +75,16 @@ impl From<&str> for SnapshotName {
     }
 }
 
-/// A state that a session keeps.
+/// A snapshot with its slices.
 #[derive(Clone, Debug)]
 pub(super) struct KeptState {
     pub(super) snapshot: SessionSnapshot,
     pub(super) slices: SliceMap,
-    /// What was said of it elsewhere that this version has no use for.
+    /// The fields of a dump that this version does not know.
     pub(super) unknown: Option<Arc<Kept>>,
 }
 
-/// The states that a session keeps.
+/// The snapshots of a session.
 #[derive(Default)]
 pub(super) struct Table {
     last: u64,
@@ -131,26 +131,26 @@ impl Table {
 
 /// Snapshots. They are the session's own: its children have theirs.
 impl Session {
-    /// Keeps the state under a tag that no other snapshot of the session has.
+    /// Takes a snapshot with a tag that no other snapshot of the session has.
     ///
-    /// It takes the same short time however much the session knows.
+    /// It takes constant time, however large the session is.
     pub fn snapshot(&self, tag: &str) -> Result<SessionSnapshot, SessionError> {
         check_tag(tag)?;
         self.keep(&mut self.table(), Some(tag), Vec::new())
     }
 
-    /// Keeps the state under its id alone.
+    /// Takes a snapshot without a tag.
     pub fn snapshot_untagged(&self) -> Result<SessionSnapshot, SessionError> {
         self.keep(&mut self.table(), None, Vec::new())
     }
 
-    /// Refuses a tag that no snapshot could be given now.
+    /// Fails if no new snapshot could have this tag.
     pub(crate) fn check_new_tag(&self, tag: &str) -> Result<(), SessionError> {
         check_tag(tag)?;
         self.table().check_unused(tag)
     }
 
-    /// Writes down which files belong to the state and keeps it, both or neither.
+    /// Records which files belong to the state and takes a snapshot, both or neither.
     pub(crate) fn snapshot_with_files(
         &self,
         tag: &str,
@@ -187,7 +187,7 @@ impl Session {
         Ok(snapshot)
     }
 
-    /// Makes the state what it was at a snapshot; logs are kept, and so are later snapshots.
+    /// Restores the state of a snapshot; logs and later snapshots are kept.
     ///
     /// What is the same then and now costs nothing. Files stay as they are, also those that were kept
     /// together with the state and are named in what is returned; [`checkpoint::go_back`] takes both back.
@@ -200,9 +200,9 @@ impl Session {
         let KeptState { snapshot, slices: state, .. } = self.kept(&name.into())?;
         let mut slices = self.slices();
         let old = slices.clone();
-        slices.go_back(state);
+        slices.set_state(state);
         drop(slices);
-        self.jumped();
+        self.begin_epoch();
         drop(old);
         Ok(snapshot)
     }
@@ -220,7 +220,7 @@ impl Session {
         self.kept(&name.into()).map(|state| state.snapshot)
     }
 
-    /// Forgets a snapshot: its tag is free, and what only it held is given back.
+    /// Deletes a snapshot; its tag is free again.
     pub fn forget_snapshot(
         &self,
         name: impl Into<SnapshotName>,
@@ -238,9 +238,10 @@ impl Session {
         self.table().kept.values().cloned().collect()
     }
 
-    /// Keeps a state that was kept elsewhere, unless it is here; without its tag, where another has it.
+    /// Adds a state of another session, unless it is here; without its tag if another state has it.
     pub(super) fn adopt(&self, mut state: KeptState) {
-        let (mut table, snapshot) = (self.table(), &mut state.snapshot);
+        let mut table = self.table();
+        let snapshot = &mut state.snapshot;
         if table.by_id.contains_key(&snapshot.id) {
             return;
         }

@@ -13,9 +13,9 @@ use super::slices::slice::{Slice, SliceKind};
 /// How many bytes of the parameters, and how many of the result, are kept.
 const MAX_TEXT_BYTES: usize = 4096;
 
-/// Tells of one call of a tool, whether it went well or not.
+/// The record of one tool call, whether it succeeded or not.
 ///
-/// Every session keeps all that it is told of, as events, in a log: a rollback does not unmake calls.
+/// Every session records them in a log, which a rollback keeps: the calls did happen.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -38,7 +38,7 @@ const MAX_TEXT_BYTES: usize = 4096;
 pub struct ToolInvoked {
     /// The id that the call had.
     pub call_id: String,
-    /// The turn of the conversation that it belongs to, from 1; 0 where there are no turns.
+    /// The turn of the conversation that it belongs to, from 1; 0 if there are no turns.
     pub turn: u64,
     /// When it began, to the millisecond.
     #[serde(with = "moment")]
@@ -47,21 +47,21 @@ pub struct ToolInvoked {
     pub tool: String,
     /// The beginning of its parameters, as JSON.
     pub parameters: BoundedText,
-    /// The beginning of what the model was told; its whole size is the size of the result.
+    /// The beginning of the result's message, with the size of the whole.
     pub result: BoundedText,
-    /// The path it was about, where there is one.
+    /// The path argument, if there is one.
     pub path: Option<String>,
-    /// The mode it was called in, where there is one.
+    /// The mode argument, if there is one.
     pub mode: Option<String>,
     /// How long it took, in microseconds.
     pub duration_us: u64,
-    /// Whether it did what it was asked to do.
+    /// Whether it succeeded.
     pub success: bool,
-    /// The snapshot that was taken or restored last when it began, where there was one.
+    /// The snapshot that was taken or restored last when it began, if any.
     pub snapshot_before: Option<String>,
-    /// The snapshot that was taken or restored last when it ended: another one where the call did that.
+    /// The snapshot that was taken or restored last when it ended: another one if the call did that.
     pub snapshot_after: Option<String>,
-    /// What a dump said that this version has no use for; it is written again.
+    /// The fields of a dump that this version does not know, which are written back unchanged.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -72,7 +72,7 @@ impl Slice for ToolInvoked {
 }
 
 impl ToolInvoked {
-    /// Tells of a call that has no result yet.
+    /// Creates the record of a call that has no result yet.
     pub fn new(call_id: impl Into<String>, tool: impl Into<String>, at: SystemTime) -> Self {
         Self {
             call_id: bounded(call_id),
@@ -105,7 +105,7 @@ impl ToolInvoked {
         self
     }
 
-    /// Sets what the model was told, of which 4,096 bytes are kept, and whether the call went well.
+    /// Sets the message of the result, of which 4,096 bytes are kept, and whether the call succeeded.
     #[must_use]
     pub fn result(mut self, message: &str, success: bool) -> Self {
         self.result = BoundedText::new(message, MAX_TEXT_BYTES);
@@ -113,14 +113,14 @@ impl ToolInvoked {
         self
     }
 
-    /// Sets the path it was about, of which 4,096 bytes are kept.
+    /// Sets the path argument, of which 4,096 bytes are kept.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(bounded(path));
         self
     }
 
-    /// Sets the mode it was called in, of which 4,096 bytes are kept.
+    /// Sets the mode argument, of which 4,096 bytes are kept.
     #[must_use]
     pub fn mode(mut self, mode: impl Into<String>) -> Self {
         self.mode = Some(bounded(mode));
@@ -143,7 +143,7 @@ impl ToolInvoked {
     }
 }
 
-/// Cuts what a model sent, which stays in the session for good.
+/// Truncates what a model sent, because it stays in the session.
 fn bounded(text: impl Into<String>) -> String {
     let mut text = text.into();
     text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));

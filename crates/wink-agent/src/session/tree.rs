@@ -1,13 +1,13 @@
-//! Sessions below sessions.
+//! Parents and children of sessions.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::id::SessionId;
 use super::{Session, Shared};
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// A session's place among others. A parent holds its children, and a child only knows its parent, so
-/// a tree goes when its root does.
+/// A session's place in its tree. A parent owns its children, and a child has a weak reference to its parent, so
+/// a tree is dropped with its root.
 #[derive(Default)]
 pub(super) struct Place {
     parent: Option<(SessionId, Weak<Shared>)>,
@@ -44,7 +44,7 @@ impl Drop for Place {
 
 /// Parents and children.
 impl Session {
-    /// Makes a session below this one; it begins empty and keeps to itself what happens in it.
+    /// Creates an empty child session, with slices and subscribers of its own.
     ///
     /// ```
     /// use wink_agent::session::Session;
@@ -63,22 +63,22 @@ impl Session {
         self.children_lock(|children| children.push(child));
     }
 
-    /// Returns the session above this one, as long as the program holds it.
+    /// Returns the parent session, as long as the program holds it.
     pub fn parent(&self) -> Option<Self> {
         self.0.place.parent.as_ref()?.1.upgrade().map(Self)
     }
 
-    /// Returns the id of the session above this one, whether it is still there or not.
+    /// Returns the id of the parent session, even if that was dropped.
     pub fn parent_id(&self) -> Option<SessionId> {
         self.0.place.parent.as_ref().map(|(id, _)| *id)
     }
 
-    /// Returns the sessions right below this one, oldest first.
+    /// Returns the child sessions, oldest first.
     pub fn children(&self) -> Vec<Self> {
         self.children_lock(|children| children.clone())
     }
 
-    /// Takes a session below this one out of the tree and returns it.
+    /// Removes a child session from the tree and returns it.
     pub fn forget_child(&self, id: SessionId) -> Option<Self> {
         self.children_lock(|children| {
             let place = children.iter().position(|child| child.id() == id)?;
@@ -86,7 +86,7 @@ impl Session {
         })
     }
 
-    /// Returns the topmost session that is still there.
+    /// Returns the topmost session that was not dropped.
     pub fn root(&self) -> Self {
         let mut root = self.clone();
         while let Some(parent) = root.parent() {
@@ -97,7 +97,8 @@ impl Session {
 
     /// Returns this session and all below it, each before its children.
     pub fn walk(&self) -> Vec<Self> {
-        let (mut walked, mut pending) = (Vec::new(), vec![self.clone()]);
+        let mut walked = Vec::new();
+        let mut pending = vec![self.clone()];
         while let Some(session) = pending.pop() {
             pending.extend(session.children().into_iter().rev());
             walked.push(session);

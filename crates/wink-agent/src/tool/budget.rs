@@ -1,4 +1,4 @@
-//! How many calls a model may make.
+//! A limit on the number of calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ struct Counter {
 }
 
 impl Budget {
-    /// Allows so many calls of tools.
+    /// Allows this many calls of tools.
     pub fn calls(given: u64) -> Self {
         Self(Arc::new(Counter { given, left: AtomicU64::new(given) }))
     }
@@ -37,7 +37,7 @@ impl Budget {
         self.0.left.load(Ordering::Relaxed)
     }
 
-    /// Takes one call off, or refuses it.
+    /// Spends one call; an error if none is left.
     pub(crate) fn spend(&self) -> Result<(), ToolError> {
         let spent = self
             .0
@@ -47,9 +47,7 @@ impl Budget {
             let given = self.0.given;
             ToolError::new(
                 ErrorKind::Deadline,
-                format!(
-                    "All {given} calls that were allowed are used up; finish with what is known."
-                ),
+                format!("All {given} allowed calls are used up; finish with what you know."),
             )
         })
     }

@@ -10,57 +10,56 @@ use serde_json::Value;
 use wink_fs::search::Stop;
 use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
 
-use crate::file_index::while_changing;
+use crate::file_index::Changing;
 use crate::history::changes;
 use crate::policy::RuledFilesystem;
-use crate::session::{HeldEvents, SessionError};
+use crate::session::{PendingEvents, Session, SessionError};
 use crate::tool::context::ToolContext;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Tool};
-use crate::util::lock::lock;
+use crate::util::lock;
 
 /// The parameter by which a caller names the fork that a call works in.
 const FORK: &str = "fork";
 
-/// Gives a tool's function what it may use: files to look at, and files to change if it says so.
+/// Gives a tool's function what it may use: the files, and changes to them if its effect allows.
 ///
-/// Paths that the rules of the context deny are not there. All that is changed in
-/// [`change`](Self::change) is one operation, which is taken back where it fails, and so are all changes of
-/// a call that fails later.
+/// Paths that the rules of the context deny do not exist here. All changes in one [`change`](Self::change) are one
+/// operation. An operation that fails is rolled back, and so are all operations of a call that fails later.
 ///
-/// A tool asks its session, and tells it something by [`dispatch`](Self::dispatch); changed directly it
-/// would stay changed where the call fails, so that is refused.
+/// A tool may query its session, and changes it only by [`dispatch`](Self::dispatch). A direct change is refused,
+/// because it would stay if the call fails.
 pub struct ToolCall<'c> {
     tool: &'c Tool,
     context: &'c ToolContext,
     workspace: Workspace,
-    /// What the call has changed so far, by the numbers of operations.
+    /// The operations of the call so far.
     operations: Mutex<Vec<u64>>,
-    /// Whether it may have changed what cannot be taken back, because there is no history.
+    /// Whether it may have changed files that cannot be rolled back, because there is no history.
     stays: AtomicBool,
-    /// What the session is told when the call has gone well.
-    events: Mutex<HeldEvents>,
+    /// Events for the session, dispatched when the call succeeds.
+    events: Mutex<PendingEvents>,
 }
 
 impl<'c> ToolCall<'c> {
     pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, ToolError> {
-        let (workspace, stays) = (context.files()?, AtomicBool::new(false));
-        let (operations, events) = (Mutex::default(), Mutex::default());
+        let workspace = context.files()?;
+        let stays = AtomicBool::new(false);
+        let operations = Mutex::default();
+        let events = Mutex::default();
         Ok(Self { tool, context, workspace, operations, stays, events })
     }
 
     /// Runs the tool's function.
     pub(crate) fn run(&self, arguments: Value) -> Result<ToolResult, ToolError> {
-        match &self.context.session {
-            Some(session) => session.in_call(|| self.tool.run(self, arguments)),
-            None => self.tool.run(self, arguments),
-        }
+        let _in_call = self.context.session.as_ref().map(Session::begin_call);
+        self.tool.run.call(self, arguments)
     }
 
     /// Dispatches an event into the session when the call succeeds; if it fails, no subscriber is notified.
     ///
-    /// All events of a call change the session, or none. Where a reducer panics, the call fails.
+    /// Either all events of a call change the session, or none. If a reducer panics, the call fails.
     ///
     /// ```
     /// use serde::{Deserialize, Serialize};
@@ -91,27 +90,27 @@ impl<'c> ToolCall<'c> {
         lock(&self.events).add(event);
     }
 
-    /// Returns what the call happens in.
+    /// Returns the context of the call.
     pub fn context(&self) -> &'c ToolContext {
         self.context
     }
 
-    /// Returns what the workspace says of itself.
+    /// Returns the properties of the workspace.
     pub fn properties(&self) -> &Properties {
         self.workspace.properties()
     }
 
-    /// Returns how much of anything is allowed.
+    /// Returns the limits of the workspace.
     pub fn limits(&self) -> &Limits {
         &self.properties().limits
     }
 
-    /// Makes a path of what a model sent.
+    /// Parses a path that a model sent.
     pub fn path(&self, text: &str) -> Result<TreePath, ToolError> {
         Ok(self.workspace.path(text)?)
     }
 
-    /// Completes the arguments of a call that goes on where this one ends: in the same fork.
+    /// Adds the fork of this call to the arguments of the call that continues it.
     pub(crate) fn next(&self, mut arguments: Value) -> Value {
         if let Some(fork) = &self.context.fork
             && self.takes_fork()
@@ -121,36 +120,54 @@ impl<'c> ToolCall<'c> {
         arguments
     }
 
-    /// Tells whether the caller takes the name of a fork that a call works in.
+    /// Returns whether callers can name the fork that a call works in.
     pub(crate) fn takes_fork(&self) -> bool {
         self.context.caller_parameters.contains(&FORK)
     }
 
-    /// Returns the files to look at.
+    /// Returns the files, for reading.
     pub fn tree(&self) -> Arc<dyn Tree> {
         self.context.ruled(self.workspace.tree())
     }
 
-    /// Returns the files that an archive or a snapshot holds: all but those that are excluded.
+    /// Returns the files without the excluded ones, as an archive or a snapshot holds them.
     pub(crate) fn tree_to_keep(&self) -> Arc<dyn Tree> {
         self.context.ruled(self.workspace.tree_without_excluded())
     }
 
-    /// Changes files as one operation; where it is refused, or panics, nothing has changed.
+    /// Changes files as one operation; if `work` fails or panics, nothing has changed.
     ///
     /// If the call fails later, this is rolled back too, except for what another program changed since.
-    /// A workspace that keeps no history cannot take several changes back; there only each is whole, and a
-    /// call that fails says so.
+    /// A workspace without a history cannot roll back several changes: there each single change is atomic, and the
+    /// error of the call says so.
     pub fn change<T, E: Into<ToolError>>(
         &self,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
     ) -> Result<T, ToolError> {
         if self.tool.effect == Effect::Reads {
-            return Err(only_looks(self.tool));
+            return Err(read_only(self.tool));
         }
-        let work = |fs: &mut dyn Filesystem| self.by_the_rules(fs, work);
+        let rules = &*self.context.rules;
+        let _changing = Changing::begin();
         let (done, operation) =
-            while_changing(|| self.workspace.as_agent_operation(self.tool.name, work))?;
+            self.workspace.as_agent_operation(self.tool.name, |fs: &mut dyn Filesystem| {
+                self.context.check_cancelled()?;
+                let done = self.caught(move || {
+                    if rules.is_empty() {
+                        work(fs)
+                    } else {
+                        work(&mut RuledFilesystem { inner: fs, rules })
+                    }
+                });
+                // A built-in tool that fails has changed nothing, or has rolled it back by itself.
+                if done.is_ok() || !self.tool.is_built_in() {
+                    self.may_have_changed();
+                }
+                let done = done?;
+                // An error here rolls the whole operation back.
+                self.context.check_cancelled()?;
+                Ok::<_, ToolError>(done)
+            })?;
         self.changed().extend(operation);
         Ok(done)
     }
@@ -159,66 +176,42 @@ impl<'c> ToolCall<'c> {
         lock(&self.operations)
     }
 
-    /// Ends the call: where it failed, what it had changed is taken back.
+    /// Ends the call: one that failed is rolled back.
     pub(crate) fn ended(&self, result: Result<ToolResult, ToolError>) -> ToolResult {
-        let told = result.and_then(|done| self.tell_session(done));
+        let told = result.and_then(|done| self.dispatch_events(done));
         let mut result = told.unwrap_or_else(ToolResult::from);
         let changed = std::mem::take(&mut *self.changed());
-        // However long it takes: the deadline is for what the call does.
+        // However long it takes: the deadline bounds the work of the call, not its rollback.
         if let (false, false, Some(files)) =
             (result.ok(), changed.is_empty(), &self.context.workspace)
         {
-            result.message += &not_taken_back(files.retract(&changed));
+            result.message += &rollback_remainder(files.retract(&changed));
         }
         if !result.ok() && self.stays.load(Ordering::Relaxed) {
-            saying_what_stays(result)
+            without_rollback_note(result)
         } else {
             result
         }
     }
 
-    /// Notes that something may have changed, which only a history takes back.
+    /// Notes that files may have changed, which only a workspace with a history can roll back.
     pub(crate) fn may_have_changed(&self) {
         if !self.context.has_history() {
             self.stays.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Tells the session what a call that went well has to say.
-    fn tell_session(&self, done: ToolResult) -> Result<ToolResult, ToolError> {
+    /// Dispatches the events of a call that succeeded.
+    fn dispatch_events(&self, done: ToolResult) -> Result<ToolResult, ToolError> {
         let events = std::mem::take(&mut *lock(&self.events));
         let told = match &self.context.session {
             Some(session) if done.ok() => events.dispatch(session),
             _ => Ok(()),
         };
-        told.map(|()| done).map_err(|error| not_told(self.tool, &error))
+        told.map(|()| done).map_err(|error| dispatch_failed(self.tool, &error))
     }
 
-    fn by_the_rules<T, E: Into<ToolError>>(
-        &self,
-        fs: &mut dyn Filesystem,
-        work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
-    ) -> Result<T, ToolError> {
-        let rules = &*self.context.rules;
-        self.context.check_cancelled()?;
-        let done = self.caught(move || {
-            if rules.is_empty() {
-                work(fs)
-            } else {
-                work(&mut RuledFilesystem { inner: fs, rules })
-            }
-        });
-        // Of our own tools one that refuses has changed nothing, or has taken it back by itself.
-        if done.is_ok() || !self.tool.is_ours() {
-            self.may_have_changed();
-        }
-        let done = done?;
-        // Refused now, all of it is taken back.
-        self.context.check_cancelled()?;
-        Ok(done)
-    }
-
-    /// Makes a refusal of a panic.
+    /// Turns a panic into an error.
     pub(crate) fn caught<T, E: Into<ToolError>>(
         &self,
         work: impl FnOnce() -> Result<T, E>,
@@ -232,12 +225,12 @@ impl<'c> ToolCall<'c> {
         }
     }
 
-    /// Returns the name that the call's operation is known by.
+    /// Returns the name of the call's operations.
     pub(crate) fn name(&self) -> &'static str {
         self.tool.name
     }
 
-    /// Returns the workspace itself, for tools that replace all files; rules that deny some forbid it.
+    /// Returns the workspace itself, for tools that replace all files; an error if rules deny some of them.
     pub(crate) fn everything(&self) -> Result<&Workspace, ToolError> {
         if self.context.rules.is_empty() {
             Ok(&self.workspace)
@@ -245,15 +238,14 @@ impl<'c> ToolCall<'c> {
             Err(ToolError::new(
                 ErrorKind::PermissionDenied,
                 format!(
-                    "`{}` touches all files, and the rules of this session deny some; change files \
-                 one by one.",
+                    "`{}` works on all files, and the rules of this session deny some; use the file tools.",
                     self.tool.name
                 ),
             ))
         }
     }
 
-    /// Returns what ends long work: this time, the deadline of the context, or a cancellation by the caller.
+    /// Returns when long work must stop: after `at_most`, at the deadline of the context, or when the caller cancels.
     pub fn stop(&self, at_most: Duration) -> Result<Stop, ToolError> {
         let left = self.context.time_left()?.unwrap_or(at_most);
         let stop = Stop::after(at_most.min(left));
@@ -263,51 +255,50 @@ impl<'c> ToolCall<'c> {
         })
     }
 
-    /// Remembers that the session knows a content.
+    /// Remembers that the session has seen a content.
     pub fn saw(&self, hash: ContentHash) {
         if let Some(seen) = &self.context.seen {
             seen.note(hash);
         }
     }
 
-    /// Tells whether the session remembers what it has seen.
+    /// Returns whether the session remembers what it has seen.
     pub(crate) fn remembers(&self) -> bool {
         self.context.seen.is_some()
     }
 
-    /// Tells whether the session knows a content; without a session nothing is known.
+    /// Returns whether the session has seen a content; without a session, never.
     pub fn has_seen(&self, hash: &ContentHash) -> bool {
         self.context.seen.as_ref().is_some_and(|seen| seen.contains(hash))
     }
 }
 
-/// Says what a call that failed has changed all the same.
-fn not_taken_back(taken_back: wink_fs::Result<Vec<TreePath>>) -> String {
+/// Describes what the rollback of a failed call left behind.
+fn rollback_remainder(taken_back: wink_fs::Result<Vec<TreePath>>) -> String {
     match taken_back {
         Ok(left) if left.is_empty() => String::new(),
         Ok(left) => format!(
-            "\nWhat the call had changed was taken back, but for paths that other programs changed \
-             since:{}",
+            "\nThe changes of this call were rolled back, except for paths that other programs changed since:{}",
             changes::listed(&left)
         ),
-        Err(error) => format!("\nWhat the call had changed could not be taken back ({error})."),
+        Err(error) => format!("\nThe changes of this call could not be rolled back ({error})."),
     }
 }
 
-/// Says of a call that failed where there is no history that nothing takes back what it did.
-fn saying_what_stays(mut result: ToolResult) -> ToolResult {
+/// Adds that without a history nothing was rolled back.
+fn without_rollback_note(mut result: ToolResult) -> ToolResult {
     if result.error == Some(ErrorKind::Cancelled) {
         result.message = "The call was cancelled.".to_owned();
     }
-    result.message += "\nThis workspace keeps no history, so what the call had changed before may have stayed; \
+    result.message += "\nThis workspace keeps no history, so earlier changes of this call may not be rolled back; \
                        look at the files.";
     result
 }
 
-/// Refuses a call whose events the session could not take; why is for the program, not for a model.
-fn not_told(tool: &Tool, error: &SessionError) -> ToolError {
+/// Fails a call whose events the session refused; the reason is for the program, not for a model.
+fn dispatch_failed(tool: &Tool, error: &SessionError) -> ToolError {
     let message = format!(
-        "What `{}` did could not be told to its session, so the call failed; try another way.",
+        "`{}` failed, because its session could not record what it did; try another way.",
         tool.name
     );
     ToolError::new(error.kind(), message)
@@ -320,9 +311,8 @@ impl fmt::Debug for ToolCall<'_> {
     }
 }
 
-fn only_looks(tool: &Tool) -> ToolError {
-    let message =
-        format!("`{}` is declared as a tool that only looks; nothing was changed.", tool.name);
+fn read_only(tool: &Tool) -> ToolError {
+    let message = format!("`{}` is declared as read-only; nothing was changed.", tool.name);
     ToolError::new(ErrorKind::Unsupported, message)
 }
 

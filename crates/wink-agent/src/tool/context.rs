@@ -1,4 +1,4 @@
-//! What a tool call happens in.
+//! The context of tool calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::tool::budget::Budget;
 use crate::tool::error::ToolError;
 
-/// Says whose calls they are, which files they are about, and how far they may go.
+/// The session, the files and the limits of tool calls.
 ///
 /// A clone is the same context: what one has read, the other has.
 ///
@@ -38,57 +38,58 @@ use crate::tool::error::ToolError;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ToolContext {
-    /// The files; without them no tool that needs some can be called.
+    /// The files; without them, tools that need files fail.
     pub workspace: Option<Workspace>,
-    /// The session that the calls are written down in; a tool asks it, and changes it by
+    /// The session that records the calls; a tool queries it, and changes it by
     /// [`ToolCall::dispatch`](crate::ToolCall::dispatch).
     pub session: Option<Session>,
-    /// What keeps the session's listing of the files up to date.
+    /// Keeps the session's listing of the files up to date.
     pub follower: Option<Arc<Follower>>,
     /// Which paths may be seen and changed.
     pub rules: Arc<PathRules>,
-    /// What the session has read; with it, an overwrite needs no hash of what was read.
+    /// What the session has read; a file that it has read can be overwritten without a hash.
     pub seen: Option<Arc<SeenContents>>,
-    /// When calls are refused, and waiting ends.
+    /// The time after which calls fail.
     pub deadline: Option<Instant>,
     /// How many calls are left.
     pub budget: Option<Budget>,
     /// The turn of the conversation.
     pub turn: u64,
-    /// The id by which the caller knows the call; without one it gets a new one.
+    /// The caller's id of the call; without one, a new id is made.
     pub call_id: Option<String>,
-    /// The prompt that the call answers to.
+    /// The prompt that offered the tool.
     pub prompt: Option<Arc<RenderedPrompt>>,
-    /// What runs programs; without it none is run.
+    /// Runs programs; without it, none can be run.
     pub executor: Option<Arc<dyn Executor>>,
     /// Set by the caller to cancel: a running search or program is then ended, and what a call has changed is
     /// rolled back.
     pub cancelled: Option<Arc<AtomicBool>>,
-    /// The forks that were made by the tool of that name.
+    /// The forks that the tool `fork` created.
     pub forks: Forks,
-    /// The name of the fork whose files these are, where they are those of one; it is written down with
-    /// the calls.
+    /// The fork that the files belong to, if any; it is recorded with the calls.
     pub fork: Option<String>,
-    /// Parameters that the caller of the tools takes for himself, and out of the arguments; a model that gives
-    /// one that is not known is told of them too.
+    /// Parameters that the caller of the tools handles and removes from the arguments; an error about an unknown
+    /// parameter lists them too.
     pub caller_parameters: &'static [&'static str],
+    /// Whether callers can name a fork to tools that work in one, with the parameter `fork`.
+    pub are_forks_reachable: bool,
 }
 
 impl ToolContext {
-    /// Makes the context of calls without files and without a session.
+    /// Creates a context without files and without a session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes the context of calls on the files of a workspace.
+    /// Creates a context for the files of a workspace.
     pub fn over(workspace: &Workspace) -> Self {
         Self { workspace: Some(workspace.clone()), ..Self::default() }
     }
 
-    /// Sets the session that the calls are written down in, and that remembers what was read.
+    /// Sets the session that records the calls and remembers what was read.
     ///
-    /// Where the context had another one, nothing is known of what that one read, and its listing is not
-    /// kept up to date any more.
+    /// If the context had another session, what that one has read is forgotten, and its listing is no longer kept up
+    /// to date.
     #[must_use]
     pub fn session(mut self, session: &Session) -> Self {
         let before = self.session.replace(session.clone());
@@ -127,7 +128,7 @@ impl ToolContext {
         self
     }
 
-    /// Sets what runs programs.
+    /// Sets the executor of programs.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
@@ -148,7 +149,7 @@ impl ToolContext {
         self
     }
 
-    /// Returns the files of a state to look at; paths that the rules deny are not there.
+    /// Returns the files of a state, for reading, without the paths that the rules deny.
     ///
     /// ```
     /// use wink_agent::{PathRules, ToolContext};
@@ -164,7 +165,7 @@ impl ToolContext {
         Ok(self.ruled(self.files()?.tree_at(at)?))
     }
 
-    /// Leaves out of files what the rules deny.
+    /// Hides the paths that the rules deny.
     pub(crate) fn ruled(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
         if self.rules.is_empty() {
             tree
@@ -173,12 +174,12 @@ impl ToolContext {
         }
     }
 
-    /// Tells whether the files have a history; `true` where there are no files, because then it is not known.
+    /// Returns whether the files have a history; `true` without files, because then it is unknown.
     pub(crate) fn has_history(&self) -> bool {
         self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
     }
 
-    /// Refuses to be the context of a tool, or of files, that belong to a session which is not its own.
+    /// Fails if a tool or its files belong to another session.
     pub(crate) fn check_session(&self, owner: &Session, tool: &str) -> Result<(), ToolError> {
         if self.session.as_ref().is_some_and(|session| session.is_same(owner)) {
             return Ok(());
@@ -189,7 +190,7 @@ impl ToolContext {
         Err(ToolError::new(ErrorKind::PermissionDenied, message))
     }
 
-    /// Refuses to go on where the caller has cancelled.
+    /// Fails if the caller has cancelled.
     pub(crate) fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             Err(ToolError::new(
@@ -201,7 +202,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the files, for as long as there is time.
+    /// Returns the files; their waits end at the deadline.
     pub(crate) fn files(&self) -> Result<Workspace, ToolError> {
         let none =
             || ToolError::new(ErrorKind::Unavailable, "No filesystem available in this context.");
@@ -212,13 +213,13 @@ impl ToolContext {
         })
     }
 
-    /// Returns how much time there is; none left refuses the call.
+    /// Returns the time that is left; an error if there is none.
     pub(crate) fn time_left(&self) -> Result<Option<Duration>, ToolError> {
         let Some(deadline) = self.deadline else { return Ok(None) };
         match deadline.saturating_duration_since(Instant::now()) {
             Duration::ZERO => Err(ToolError::new(
                 ErrorKind::Deadline,
-                "The time for this work is over; finish with what is known.",
+                "The deadline has passed; finish with what you know.",
             )),
             left => Ok(Some(left)),
         }

@@ -1,10 +1,12 @@
-//! One call from its beginning to its end.
+//! One call of a tool, from its arguments to its record in the session.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use serde_json::Value;
+use uuid::Uuid;
 use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
 use crate::schema::aliases;
@@ -12,27 +14,28 @@ use crate::session::{Session, ToolInvoked};
 use crate::tool::Tool;
 use crate::tool::budget::Budget;
 use crate::tool::call::ToolCall;
-use crate::tool::call_id;
 use crate::tool::context::ToolContext;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 
-/// Runs a tool: what it did is told to the session, whether it went well or not.
-pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
-    let Some(session) = &context.session else { return attempt(tool, context, arguments) };
-    let (began, record) = (Instant::now(), begun(tool.name, session, context, &arguments));
-    let record = match aliases::mode_of(tool.input_schema(), &arguments) {
-        Some(mode) => record.mode(mode),
-        None => record,
-    };
-    let before = current(context);
-    let result = attempt(tool, context, arguments);
-    let record = record.result(&result.message, result.ok()).duration(began.elapsed());
-    tell(session, context, record.snapshots(before, current(context)));
-    result
+impl Tool {
+    /// Calls the tool, and records the call in the session; a failure is a result too, worded for the model.
+    pub fn call(&self, context: &ToolContext, arguments: Value) -> ToolResult {
+        let Some(session) = &context.session else { return attempt(self, context, arguments) };
+        let began = Instant::now();
+        let mut record = begun(self.name, session, context, &arguments);
+        if let Some(mode) = aliases::mode_of(self.input_schema(), &arguments) {
+            record = record.mode(mode);
+        }
+        let before = current(context);
+        let result = attempt(self, context, arguments);
+        let record = record.result(&result.message, result.ok()).duration(began.elapsed());
+        tell(session, context, record.snapshots(before, current(context)));
+        result
+    }
 }
 
-/// Refuses a call that no tool can take; it counts, and the session is told of it, all the same.
+/// Fails a call of a tool that does not exist; it counts and is recorded like any other.
 pub(crate) fn refuse(
     name: &str,
     context: &ToolContext,
@@ -41,7 +44,8 @@ pub(crate) fn refuse(
 ) -> ToolResult {
     let result = ToolResult::from(counted(context).err().unwrap_or(refusal));
     if let Some(session) = &context.session {
-        let (record, current) = (begun(name, session, context, arguments), current(context));
+        let record = begun(name, session, context, arguments);
+        let current = current(context);
         let record = record.result(&result.message, false).snapshots(current, current);
         tell(session, context, record);
     }
@@ -49,7 +53,7 @@ pub(crate) fn refuse(
 }
 
 fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value) -> ToolInvoked {
-    let id = context.call_id.clone().unwrap_or_else(call_id::next);
+    let id = context.call_id.clone().unwrap_or_else(new_call_id);
     let record = ToolInvoked::new(id, name, session.now()).turn(context.turn);
     let mut record = record.parameters(&parameters(context, arguments));
     if let Some(path) = aliases::path_of_call(name, arguments) {
@@ -58,7 +62,7 @@ fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value
     record
 }
 
-/// Returns the parameters as JSON, with the fork that the call is about.
+/// Returns the parameters as JSON, with the fork of the call.
 fn parameters(context: &ToolContext, arguments: &Value) -> String {
     let written = match (&context.fork, arguments) {
         (Some(fork), Value::Object(arguments)) => {
@@ -66,19 +70,19 @@ fn parameters(context: &ToolContext, arguments: &Value) -> String {
             all.insert("fork".to_owned(), fork.as_str().into());
             serde_json::to_string(&all)
         }
-        // The same as by its `to_string`, in a fraction of the time.
+        // Faster than `Value::to_string`, with the same result.
         _ => serde_json::to_string(arguments),
     };
     // What was read as JSON can be written as JSON.
     written.unwrap_or_default()
 }
 
-/// Returns the snapshot that the files were last kept in or made of.
+/// Returns the snapshot that was taken or restored last.
 fn current(context: &ToolContext) -> Option<SnapshotId> {
     context.workspace.as_ref().and_then(Workspace::known_snapshot_id)
 }
 
-/// Refuses what may not begin, and makes a result of whatever comes out.
+/// Runs the tool if it may begin; errors and panics become results.
 fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     let call = match begin(tool, context) {
         Ok(call) => call,
@@ -97,7 +101,7 @@ fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, T
     ToolCall::new(tool, context)
 }
 
-/// Counts a call, or refuses it where none may be made any more.
+/// Counts a call; an error if it is cancelled, late or over budget.
 fn counted(context: &ToolContext) -> Result<(), ToolError> {
     context.check_cancelled()?;
     context.time_left()?;
@@ -112,9 +116,9 @@ fn broke_off(tool: &Tool) -> ToolError {
     ToolError::new(ErrorKind::Io, message)
 }
 
-/// Tells the session of the call and of the files it changed.
+/// Records the call and the files that it changed in the session.
 ///
-/// The call is done: a session that cannot be told does not unmake it.
+/// The call is done: a session that fails to record it does not undo it.
 fn tell(session: &Session, context: &ToolContext, record: ToolInvoked) {
     let record = Arc::new(record);
     if session.apply(&record).is_ok() {
@@ -122,5 +126,31 @@ fn tell(session: &Session, context: &ToolContext, record: ToolInvoked) {
     }
     if let Some(follower) = &context.follower {
         let _ = follower.update();
+    }
+}
+
+/// Where this process begins to count. Asking the system for random bytes with each call takes longer than
+/// recording the call.
+static FIRST: LazyLock<u128> = LazyLock::new(|| Uuid::new_v4().as_u128());
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// Returns an id for a call that came without one.
+fn new_call_id() -> String {
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let bytes = FIRST.wrapping_add(u128::from(number)).to_be_bytes();
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_uuids_and_differ() {
+        let ids: HashSet<String> = (0..10_000).map(|_| new_call_id()).collect();
+        assert_eq!(ids.len(), 10_000);
+        assert!(ids.iter().all(|id| id.parse::<Uuid>().is_ok_and(|id| id.get_version_num() == 4)));
     }
 }

@@ -1,5 +1,7 @@
-//! Why a tool call did not happen.
+//! Errors of tool calls.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use wink_fs::{ContentHash, Error, ErrorKind, Operation, TreePath};
 
@@ -22,12 +24,12 @@ pub struct ToolError {
     path: Option<String>,
     current_hash: Option<ContentHash>,
     lines: Box<[usize]>,
-    /// The parameter that there is not, where it is refused for that.
+    /// The parameter that does not exist, if that is the error.
     unknown_parameter: Option<Box<str>>,
 }
 
 impl ToolError {
-    /// Says what went wrong, and in the same sentence what to do next.
+    /// Creates an error from a message that says what went wrong and what to do next.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         ToolError {
             kind,
@@ -43,7 +45,7 @@ impl ToolError {
         Self::new(ErrorKind::InvalidArgument, message)
     }
 
-    /// Refuses arguments that do not fit a schema.
+    /// Creates the error for arguments that do not fit a schema.
     pub(crate) fn misfit(schema: &Map<String, Value>, misfit: Misfit) -> Self {
         let unknown_parameter = match &misfit {
             Misfit::Unknown(key) => Some(key.as_str().into()),
@@ -52,8 +54,7 @@ impl ToolError {
         Self { unknown_parameter, ..Self::invalid_argument(misfit.worded(schema)) }
     }
 
-    /// Names the parameters that there are besides those of a tool's own schema, where one was given that is
-    /// none of them.
+    /// Lists the caller's parameters too, if the error is about an unknown parameter.
     pub(crate) fn naming_also(self, schema: &Map<String, Value>, also: &[&str]) -> Self {
         match &self.unknown_parameter {
             Some(key) if !also.is_empty() => {
@@ -69,19 +70,19 @@ impl ToolError {
         self.kind
     }
 
-    /// Replaces the filesystem's wording by one that names the tool's own next step.
+    /// Replaces the message by one that names the next step with this tool.
     pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// Says something more.
+    /// Appends to the message.
     pub(crate) fn saying_also(mut self, more: &str) -> Self {
         self.message += more;
         self
     }
 
-    /// Tells whether the filesystem's wording has these words in it.
+    /// Returns whether the message contains these words.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.message.contains(words)
     }
@@ -98,12 +99,12 @@ impl ToolError {
         self
     }
 
-    /// Tells whether it knows of no content that is there now.
+    /// Returns whether the current content is unknown.
     pub(crate) fn knows_no_hash(&self) -> bool {
         self.current_hash.is_none()
     }
 
-    /// Returns the message, with the hash of the current content, for a client that reads nothing else.
+    /// Returns the message with the hash of the current content, for clients that show only the message.
     fn complete_message(&self) -> String {
         let hash = self.current_hash.map(|hash| hash.to_string());
         match hash.filter(|hash| !self.message.contains(hash)) {
@@ -111,21 +112,17 @@ impl ToolError {
             None => self.message.clone(),
         }
     }
+}
 
-    fn value(&self) -> Value {
-        let mut value = Map::new();
-        value.insert("error".into(), self.kind.code().into());
-        if let Some(path) = &self.path {
-            value.insert("path".into(), path.as_str().into());
-        }
-        if let Some(hash) = self.current_hash {
-            value.insert("current_hash".into(), hash.to_string().into());
-        }
-        if !self.lines.is_empty() {
-            value.insert("lines".into(), self.lines.to_vec().into());
-        }
-        Value::Object(value)
-    }
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ErrorAnswer {
+    error: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_hash: Option<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lines: Box<[usize]>,
 }
 
 impl From<Error> for ToolError {
@@ -143,8 +140,11 @@ impl From<Error> for ToolError {
 
 impl From<ToolError> for ToolResult {
     fn from(refusal: ToolError) -> Self {
-        let (message, value) = (refusal.complete_message(), refusal.value());
-        ToolResult { error: Some(refusal.kind), message, value }
+        let message = refusal.complete_message();
+        let ToolError { kind, path, current_hash, lines, .. } = refusal;
+        let current_hash = current_hash.map(|hash| hash.to_string());
+        let answer = ErrorAnswer { error: kind.code(), path, current_hash, lines };
+        ToolResult { error: Some(kind), ..ToolResult::success(message, answer) }
     }
 }
 

@@ -5,7 +5,6 @@
 
 pub(crate) mod budget;
 pub(crate) mod call;
-pub(crate) mod call_id;
 pub(crate) mod context;
 pub(crate) mod engine;
 pub(crate) mod error;
@@ -22,18 +21,16 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::tool::context::ToolContext;
-
 use crate::schema::{self, aliases, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 
-/// Says what a tool may do to the workspace.
+/// What a tool may do to the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// The tool only looks.
+    /// The tool only reads.
     Reads,
     /// The tool changes files.
     Writes,
@@ -41,7 +38,7 @@ pub enum Effect {
     Executes,
 }
 
-/// Says what a tool is about, so that a program can offer some and not others.
+/// What a tool is about, so that a program can offer some families and not others.
 ///
 /// ```
 /// use wink_agent::{Family, Toolset};
@@ -53,25 +50,38 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// Files: looking at them, finding them, changing them.
+    /// Reading, finding and changing files.
     Files,
-    /// States of all files: keeping them, comparing them, going back to them.
+    /// Snapshots of all files: taking, comparing and restoring them.
     History,
     /// Programs that are run.
     Execution,
 }
 
-/// What a tool's function takes and gives.
+/// The type of a tool's function.
 type Function = dyn Fn(&ToolCall<'_>, Value) -> Result<ToolResult, ToolError> + Send + Sync;
 
-/// Holds the function behind a tool.
+/// The function of a tool.
 #[derive(Clone)]
 pub(crate) enum Run {
-    Ours(fn(&ToolCall<'_>, Value) -> Result<ToolResult, ToolError>),
-    Theirs(Arc<Function>),
+    BuiltIn(fn(&ToolCall<'_>, Value) -> Result<ToolResult, ToolError>),
+    Custom(Arc<Function>),
 }
 
-/// Holds the declaration of one tool and the function behind it.
+impl Run {
+    pub(crate) fn call(
+        &self,
+        call: &ToolCall<'_>,
+        arguments: Value,
+    ) -> Result<ToolResult, ToolError> {
+        match self {
+            Self::BuiltIn(run) => run(call, arguments),
+            Self::Custom(run) => run(call, arguments),
+        }
+    }
+}
+
+/// A tool: its declaration and function.
 ///
 /// ```
 /// use schemars::JsonSchema;
@@ -109,19 +119,26 @@ pub struct Tool {
     pub effect: Effect,
     /// What it is about.
     pub family: Family,
-    pub(crate) schema: fn() -> &'static Map<String, Value>,
+    /// Whether it can replace or delete something; one that only adds cannot.
+    pub destructive: bool,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub idempotent: bool,
+    /// Whether it can work on the files of a fork instead of the workspace's own.
+    pub works_in_forks: bool,
+    pub(crate) parameters: fn() -> &'static Map<String, Value>,
+    pub(crate) answer: Option<fn() -> &'static Map<String, Value>>,
     pub(crate) run: Run,
 }
 
 impl Tool {
-    /// Makes a tool of a function whose parameters are a struct.
+    /// Creates a tool from a function that takes a struct of parameters.
     ///
     /// A field is text, a number, `bool`, an enum without values, a struct of such fields, or a list or a
     /// map by text of any of these; an `Option` may be left out.
     ///
     /// # Panics
     ///
-    /// Where a field is anything else, because no schema of it would be accepted by every provider.
+    /// If a field is anything else, because no schema of it would be accepted by every provider.
     ///
     /// ```should_panic
     /// # use wink_agent::{Effect, Tool, ToolResult};
@@ -141,14 +158,24 @@ impl Tool {
         run: impl Fn(&ToolCall<'_>, P) -> Result<ToolResult, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
-        let run = Run::Theirs(Arc::new(run));
-        let family = Family::Files;
-        // Now, and not when a model first calls it.
+        // Fail here rather than at the first call.
         schema::of::<P>();
-        Self { name, title: name, description, effect, family, schema: schema::of::<P>, run }
+        Self {
+            name,
+            title: name,
+            description,
+            effect,
+            family: Family::Files,
+            destructive: effect != Effect::Reads,
+            idempotent: effect == Effect::Reads,
+            works_in_forks: false,
+            parameters: schema::of::<P>,
+            answer: None,
+            run: Run::Custom(Arc::new(run)),
+        }
     }
 
-    /// Sets what it is about; files, where nothing is said.
+    /// Sets its family; [`Family::Files`] by default.
     #[must_use]
     pub fn family(mut self, family: Family) -> Self {
         self.family = family;
@@ -164,10 +191,23 @@ impl Tool {
 
     /// Returns the JSON Schema of the arguments: one `type` a field, no references.
     pub fn input_schema(&self) -> &'static Map<String, Value> {
-        (self.schema)()
+        (self.parameters)()
     }
 
-    /// Returns the path that a call is about, in whatever spelling a model gave it.
+    /// Returns the JSON Schema of an answer's [`value`](ToolResult::value): of one that succeeded, or of an error.
+    ///
+    /// A tool made by [`new`](Self::new) has none.
+    ///
+    /// ```
+    /// let mkdir = wink_agent::find("mkdir").unwrap();
+    /// let schema = mkdir.output_schema().unwrap();
+    /// assert_eq!(schema["properties"]["created"]["type"], "boolean");
+    /// ```
+    pub fn output_schema(&self) -> Option<&'static Map<String, Value>> {
+        self.answer.map(|schema| schema())
+    }
+
+    /// Returns the path argument of a call, under any name that a model gave it.
     ///
     /// ```
     /// use serde_json::json;
@@ -179,25 +219,9 @@ impl Tool {
         aliases::path_of(self.name, arguments)
     }
 
-    /// Calls the tool; a failure is a result too, worded for the model.
-    pub fn call(&self, context: &ToolContext, arguments: Value) -> ToolResult {
-        engine::run(self, context, arguments)
-    }
-
-    /// Tells whether it is one of the tables, and no other program's.
-    pub(crate) fn is_ours(&self) -> bool {
-        matches!(self.run, Run::Ours(_))
-    }
-
-    pub(crate) fn run(
-        &self,
-        call: &ToolCall<'_>,
-        arguments: Value,
-    ) -> Result<ToolResult, ToolError> {
-        match &self.run {
-            Run::Ours(run) => run(call, arguments),
-            Run::Theirs(run) => run(call, arguments),
-        }
+    /// Returns whether it is a built-in tool.
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self.run, Run::BuiltIn(_))
     }
 }
 

@@ -1,9 +1,10 @@
-//! What a tool call gives back.
+//! Results of tool calls.
 
+use serde::Serialize;
 use serde_json::Value;
 use wink_fs::ErrorKind;
 
-/// Holds the answer to one tool call.
+/// The answer to one tool call.
 #[derive(Clone, Debug)]
 pub struct ToolResult {
     /// The kind of failure, or nothing when the call succeeded.
@@ -15,12 +16,14 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Says that the call did what it was asked to do.
-    pub fn success(message: String, value: Value) -> Self {
+    /// Creates the result of a call that succeeded: a text for the model, and the same as data.
+    pub fn success(message: String, answer: impl Serialize) -> Self {
+        // Only a map whose keys are no text fails, and no answer has one.
+        let value = serde_json::to_value(answer).unwrap_or_default();
         ToolResult { error: None, message, value }
     }
 
-    /// Says whether the call did what it was asked to do.
+    /// Returns whether the call succeeded.
     pub fn ok(&self) -> bool {
         self.error.is_none()
     }

@@ -9,10 +9,10 @@ use crate::tool::table::{EXECUTION, FILES, HISTORY};
 use crate::tool::unknown_name;
 use crate::tool::{Family, Tool};
 
-/// Names that tools had in other places, each with the one it has here.
+/// Names that models know from other programs, with the tool that is meant.
 const ALIASES: [(&str, &str); 2] = [("list_directory", "ls"), ("delete_file", "rm")];
 
-/// Holds the families of tools that a program offers.
+/// The families of tools that a program offers.
 ///
 /// ```
 /// use serde_json::json;
@@ -28,16 +28,16 @@ const ALIASES: [(&str, &str); 2] = [("list_directory", "ls"), ("delete_file", "r
 pub struct Toolset(&'static [Family]);
 
 impl Toolset {
-    /// The tools for files.
+    /// The file tools.
     pub const FILES: Self = Self(&[Family::Files]);
 
-    /// The tools for the history of all files, beside an agent's own tools for files.
+    /// The history tools, for agents that have file tools of their own.
     pub const HISTORY: Self = Self(&[Family::History]);
 
-    /// All tools; those that run programs only do so where the context has an executor.
+    /// All tools; those that run programs need an executor in the context.
     pub const ALL: Self = Self(&[Family::Files, Family::History, Family::Execution]);
 
-    /// Returns the set that people know by a name: `files`, `history` or `all`.
+    /// Returns the set with this name: `files`, `history` or `all`.
     pub fn named(name: &str) -> Option<Self> {
         let named = [("files", Self::FILES), ("history", Self::HISTORY), ("all", Self::ALL)];
         named.into_iter().find(|(known, _)| *known == name).map(|(_, set)| set)
@@ -49,8 +49,8 @@ impl Toolset {
         all.filter(move |tool| self.0.contains(&tool.family))
     }
 
-    /// Returns the tools that can be used in a context: without an executor, none that run programs, and
-    /// on files without a history, none for it.
+    /// Returns the tools that work in a context: without an executor, none that run programs, and without a
+    /// history, no history tools.
     ///
     /// ```
     /// use wink_agent::{ToolContext, Toolset};
@@ -59,7 +59,8 @@ impl Toolset {
     /// assert!(Toolset::ALL.offered(&context).all(|tool| tool.name != "shell_execute"));
     /// ```
     pub fn offered(self, context: &ToolContext) -> impl Iterator<Item = &'static Tool> {
-        let (can_run, has_history) = (context.executor.is_some(), context.has_history());
+        let can_run = context.executor.is_some();
+        let has_history = context.has_history();
         self.tools().filter(move |tool| match tool.family {
             Family::Files => true,
             Family::History => has_history,
@@ -67,7 +68,7 @@ impl Toolset {
         })
     }
 
-    /// Finds a tool by its exact name, or by one it is known by elsewhere.
+    /// Finds a tool by its name or an alias.
     pub fn find(self, name: &str) -> Option<&'static Tool> {
         let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| *own);
         self.tools().find(|tool| tool.name == name)
@@ -80,12 +81,12 @@ impl Toolset {
             None => {
                 let refusal =
                     unknown_name::refusal(name, self.offered(context).map(|tool| tool.name));
-                engine::refuse(&unknown_name::shown(name), context, &arguments, refusal)
+                engine::refuse(&unknown_name::shorten_name(name), context, &arguments, refusal)
             }
         }
     }
 
-    /// Words the answer to the name of a tool that is not among those that are offered.
+    /// Returns the message for a tool that is not offered.
     pub fn unknown_tool_message(
         name: &str,
         offered: impl Iterator<Item = &'static Tool>,

@@ -8,7 +8,7 @@ use crate::tool::result::ToolResult;
 use crate::tool::set::Toolset;
 use crate::tools;
 
-/// The tools for files, in the order they are shown.
+/// The file tools, in the order they are shown.
 pub(crate) static FILES: &[Tool] = &[
     tools::ls::TOOL,
     tools::read_file::TOOL,
@@ -25,7 +25,7 @@ pub(crate) static FILES: &[Tool] = &[
     tools::import::TOOL,
 ];
 
-/// The tools for the history of all files, in the order they are shown.
+/// The history tools, in the order they are shown.
 pub(crate) static HISTORY: &[Tool] = &[
     tools::snapshot::TOOL,
     tools::history::TOOL,
@@ -40,7 +40,7 @@ pub(crate) static HISTORY: &[Tool] = &[
 /// The tools that run programs, in the order they are shown.
 pub(crate) static EXECUTION: &[Tool] = &[tools::shell_execute::TOOL, tools::evaluate_python::TOOL];
 
-/// Finds a tool for files by its exact name, or by one it is known by elsewhere.
+/// Finds a file tool by its name or an alias.
 ///
 /// ```
 /// assert_eq!(wink_agent::find("delete_file").map(|tool| tool.name), Some("rm"));
@@ -49,7 +49,7 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     Toolset::FILES.find(name)
 }
 
-/// Calls a tool for files by name; an unknown name is a failed result.
+/// Calls a file tool by name; an unknown name is a failed result.
 pub fn call(context: &ToolContext, name: &str, arguments: Value) -> ToolResult {
     Toolset::FILES.call(context, name, arguments)
 }

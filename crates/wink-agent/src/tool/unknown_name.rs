@@ -3,32 +3,33 @@
 use crate::tool::error::ToolError;
 use crate::tool::suggest::nearest;
 
-/// How many characters are kept of a name that is not that of a tool.
+/// Characters of an unknown name that are shown.
 const SHOWN: usize = 60;
 
-/// Returns as much of a name as finds it again.
-pub(crate) fn shown(name: &str) -> String {
+/// Shortens a name that a model sent.
+pub(crate) fn shorten_name(name: &str) -> String {
     name.chars().take(SHOWN).collect()
 }
 
-/// Refuses a name that is none of those that are offered.
+/// Creates the error for a name that is not offered.
 pub(crate) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> ToolError {
     ToolError::invalid_argument(message(name, offered))
 }
 
-/// Words the answer to a name that is none of those that are offered.
+/// Returns the message for a name that is not offered, with the nearest one that is.
 pub(crate) fn message<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
-    let (shown, offered) = (shown(name), offered.collect::<Vec<_>>());
+    let shown = shorten_name(name);
+    let offered = offered.collect::<Vec<_>>();
     match nearest(name, offered.iter().copied()) {
         Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
         None => format!("There is no tool `{shown}`; {}", listed(&offered)),
     }
 }
 
-/// Words the answer to the name of a tool that is not offered here.
+/// Returns the message for a tool that exists but is not offered here.
 pub(crate) fn not_offered<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
     let offered = offered.collect::<Vec<_>>();
-    format!("The tool `{}` is not offered here; {}", shown(name), listed(&offered))
+    format!("The tool `{}` is not offered here; {}", shorten_name(name), listed(&offered))
 }
 
 fn listed(offered: &[&str]) -> String {

@@ -1,10 +1,9 @@
-//! `edit_file`: one text of a file replaced by another.
+//! `edit_file`: replace text in a file.
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::TreePath;
 
 use crate::edit::rewrite::{Rewritten, check_supplied, rewrite};
@@ -19,31 +18,42 @@ use crate::tool::{Effect, Family, Run, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "edit_file",
     title: "Edit file",
-    description: "Replaces a text in a file by another and leaves every other byte as it is. \
-                  `old_string` must be in the file exactly once, character for character as \
-                  read_file shows it but without the line numbers; with `replace_all` it may be \
-                  there more often. Line endings need no care: \\n matches \\r\\n too, and \
-                  inserted lines end as those around them do. Nothing is changed when the text is \
-                  not there; the answer then shows what comes nearest.",
+    description: "Replace text in a file, leaving every other byte unchanged. `old_string` \
+                  must match exactly once, as read_file shows it but without line numbers; \
+                  with `replace_all` it may match more often. \\n also matches \\r\\n, and \
+                  inserted lines get the line ending of their neighbours. If nothing matches, \
+                  the file is unchanged and the answer shows the nearest text.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// File to edit, relative to the workspace root.
+    /// File to edit.
     path: String,
-    /// The text to replace, exactly as it is in the file.
+    /// Exact text to replace.
     old_string: String,
-    /// The text to put in its place; may be empty.
+    /// Replacement; may be empty.
     new_string: String,
-    /// Replace every occurrence, not just the only one.
+    /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
-    /// The content_hash read_file gave; the edit is refused if the file has changed since.
+    /// The content_hash from read_file; the edit fails if the file has changed since.
     expected_hash: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    replacements: usize,
+    lines: Vec<usize>,
+    content_hash: String,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -68,18 +78,14 @@ fn refusal(path: &TreePath, why: &EditError) -> ToolError {
 
 fn answer(path: &TreePath, rewritten: &Rewritten) -> ToolResult {
     let edited = &rewritten.edited;
-    let (path, hash) = (path.to_string(), rewritten.content_hash.to_string());
-    let (lines, count) = (edited.lines(), edited.replaced);
+    let path = path.to_string();
+    let hash = rewritten.content_hash.to_string();
+    let lines = edited.lines();
+    let count = edited.replaced;
     let message = |done: fmt::Arguments<'_>| edit::answer(done, edited, &hash);
     let message = match lines.as_slice() {
         [line] => message(format_args!("Edited {path} at line {line}")),
         _ => message(format_args!("Edited {path} in {count} places")),
     };
-    let value = json!({
-        "path": path,
-        "replacements": count,
-        "lines": lines,
-        "content_hash": hash,
-    });
-    ToolResult::success(message, value)
+    ToolResult::success(message, Answer { path, replacements: count, lines, content_hash: hash })
 }

@@ -1,10 +1,10 @@
-//! `evaluate_python`: a program in Python, run.
+//! `evaluate_python`: run a Python program.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::rewrite::check_supplied;
-use crate::exec::report;
+use crate::exec::report::{self, ExecutionAnswer};
 use crate::exec::{Command, Program};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
@@ -15,20 +15,24 @@ use crate::tool::{Effect, Family, Run, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "evaluate_python",
     title: "Run Python",
-    description: "Runs a program in Python 3 in the workspace and shows what it printed, how it \
-                  ended and what files it changed, which undo takes back as a whole. Only what is \
-                  printed is shown: print what you want to see.",
+    description: "Run a Python 3 program in the workspace. Shows what it printed, how it ended \
+                  and the changed files, which undo reverses together. Only printed values are \
+                  shown.",
     effect: Effect::Executes,
     family: Family::Execution,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<ExecutionAnswer>),
+    run: Run::BuiltIn(|call, arguments| run(call, arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The program.
+    /// The program text.
     code: String,
-    /// After how many seconds it is ended; 30 where it is left out.
+    /// Seconds after which it is ended; default 30.
     #[schemars(range(min = 1, max = 86_400))]
     timeout: Option<u64>,
 }

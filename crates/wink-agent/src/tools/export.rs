@@ -1,8 +1,7 @@
-//! `export`: all files in one archive.
+//! `export`: write all files into an archive.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::archive::{self, ExportOptions, Exported};
 use wink_fs::{Error, Filesystem, Operation, PutCondition, PutOptions, Staged, Tree, TreePath};
 
@@ -13,28 +12,41 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "export",
     title: "Export all files",
-    description: "Writes all files of the workspace into one new ZIP archive in the workspace, which \
-                  import can bring back. The archive's name should end in .fs.zip.",
+    description: "Export all files of the workspace to a new ZIP archive in it, which import \
+                  can read. Its name should end in .fs.zip.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: false,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// Where the archive is written; nothing may be there yet.
+    /// Path of the new archive.
     #[serde(default = "target")]
     path: String,
 }
 
 fn target() -> String {
     "export.fs.zip".to_owned()
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    file_count: u64,
+    total_bytes: u64,
+    archive_bytes: u64,
+    left_out: Vec<String>,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -44,23 +56,25 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let left_out = tree.left_out();
     let files = counted(exported.file_count, "file");
     let message = format!(
-        "Wrote {files} with {} bytes to {path}, an archive of {} bytes.",
+        "Exported {files} ({} bytes) to {path}, an archive of {} bytes.",
         exported.total_bytes, exported.archive_bytes
     );
     let message = if left_out.is_empty() {
         message
     } else {
-        let why = "FIFOs, sockets and devices, which no archive holds";
-        format!("{message}\nLeft out are {why}:{}", changes::listed(&left_out))
+        let listed = changes::listed(&left_out);
+        format!(
+            "{message}\nLeft out, because an archive cannot hold FIFOs, sockets and devices:{listed}"
+        )
     };
-    let value = json!({
-        "path": path.to_string(),
-        "file_count": exported.file_count,
-        "total_bytes": exported.total_bytes,
-        "archive_bytes": exported.archive_bytes,
-        "left_out": changes::paths(&left_out),
-    });
-    Ok(ToolResult::success(message, value))
+    let answer = Answer {
+        path: path.to_string(),
+        file_count: exported.file_count,
+        total_bytes: exported.total_bytes,
+        archive_bytes: exported.archive_bytes,
+        left_out: changes::paths(&left_out),
+    };
+    Ok(ToolResult::success(message, answer))
 }
 
 fn export(fs: &mut dyn Filesystem, tree: &dyn Tree, path: &TreePath) -> wink_fs::Result<Exported> {

@@ -1,7 +1,7 @@
-//! `fork`: an independent copy of all files, under a name.
+//! `fork`: create, list and delete forks.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wink_fs::Workspace;
 
@@ -11,31 +11,47 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "fork",
     title: "Fork files",
-    description: "Makes an independent copy of all files under a name, for another attempt that \
-                  leaves these files alone. A tool for files that has a parameter `fork` works in the \
-                  copy whose name it is given there; one that has none works on the files here. See \
-                  what was done in the copy with diff and `fork`, bring it in with merge. Without a \
-                  name it lists the forks; with `remove` it removes one.",
+    description: "Create an independent copy of all files, to try something without changing \
+                  these. Pass its name as `fork` to the file tools to work in it, see its \
+                  changes with diff and `fork`, and merge them. Without a name, list the \
+                  forks; with `remove`, delete one.",
     effect: Effect::Writes,
     family: Family::History,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The fork's name, which no other fork and no snapshot has: letters, digits, - and _.
+    /// Name that no other fork or snapshot has: letters, digits, - and _.
     name: Option<String>,
-    /// The state to copy: a snapshot's tag or id, or a fork's name; the files as they are now, where it is left out.
+    /// State to copy: a snapshot's tag or id, or a fork's name; default: the current files.
     at: Option<String>,
-    /// Remove the fork of this name with all that was done in it.
+    /// Delete the fork and its changes.
     #[serde(default)]
     remove: bool,
+}
+
+/// A new fork has `name` and `from`, a removed one `removed`, and a list `forks`.
+#[derive(Default, Serialize, JsonSchema)]
+struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forks: Option<Vec<String>>,
 }
 
 /// Characters of a name.
@@ -47,8 +63,9 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         (Some(name), false) => make(call, files, checked(name)?, params.at.as_deref()),
         (Some(name), true) => {
             call.context().forks.remove(name)?;
-            let message = format!("Removed the fork {name}.");
-            Ok(ToolResult::success(message, json!({"removed": name})))
+            let message = format!("Deleted fork {name}.");
+            let answer = Answer { removed: Some(name.to_owned()), ..Answer::default() };
+            Ok(ToolResult::success(message, answer))
         }
         (None, false) if params.at.is_none() => Ok(list(call)),
         (None, _) => Err(ToolError::invalid_argument("The parameter `name` is missing; give it.")),
@@ -79,30 +96,31 @@ fn make(
     };
     let from = call.context().forks.add(name, fork)?.forked_from();
     let message = format!(
-        "Made the fork {name} of snapshot {}; bring what is done in it here with merge {}.",
+        "Created fork {name} from snapshot {}; merge its changes with merge {}.",
         from.map(|id| id.short()).unwrap_or_default(),
         json!({"name": name})
     );
     let message =
-        message + where_nobody_enters(call) + &changes::excluded(files.excluded().patterns());
-    Ok(ToolResult::success(message, json!({"name": name, "from": from.map(|id| id.to_string())})))
+        message + unreachable_note(call) + &changes::excluded(files.excluded().patterns());
+    let name = Some(name.to_owned());
+    let from = Some(from.map(|id| id.to_string()));
+    Ok(ToolResult::success(message, Answer { name, from, ..Answer::default() }))
 }
 
-/// Says that a model cannot work in a fork by itself, where that is so.
-fn where_nobody_enters(call: &ToolCall<'_>) -> &'static str {
-    if call.takes_fork() {
+/// Warns a model whose tools cannot work in a fork.
+fn unreachable_note(call: &ToolCall<'_>) -> &'static str {
+    if call.context().are_forks_reachable {
         ""
     } else {
-        "\nNo tool has a parameter `fork` here: only the program that offers the tools can work in \
-         the fork."
+        "\nNo tool has a `fork` parameter here: only the program that offers the tools can work in the fork."
     }
 }
 
 fn list(call: &ToolCall<'_>) -> ToolResult {
     let names = call.context().forks.names();
     let message = match names.len() {
-        0 => "There is no fork; make one by giving a name.".to_owned(),
+        0 => "There are no forks; pass a name to create one.".to_owned(),
         count => format!("{}: {}", counted(count as u64, "fork"), names.join(", ")),
     };
-    ToolResult::success(message, json!({"forks": names}))
+    ToolResult::success(message, Answer { forks: Some(names), ..Answer::default() })
 }

@@ -1,8 +1,8 @@
-//! `glob`: files by name.
+//! `glob`: find files by name.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use wink_fs::TreePath;
 use wink_fs::search::{GlobOptions, GlobResult, glob};
 
@@ -11,36 +11,49 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "glob",
     title: "Find files by name",
-    description: "Finds files whose path matches a pattern, sorted by path. `*` and `?` stay within \
-                  a path segment, `**` crosses segments, `[a-z]`, `[!a]` and `{a,b}` work as usual. \
-                  A pattern without `/` matches file names at any depth; one with `/` is relative \
-                  to `path`. Hidden files are found too. Long lists come in parts, each with the call \
-                  that shows the next one.",
+    description: "Find files by path pattern, sorted by path. `*` and `?` match within a path \
+                  segment, `**` across segments; `[a-z]`, `[!a]` and `{a,b}` work as usual. A \
+                  pattern without `/` matches file names at any depth; one with `/` is \
+                  relative to `path`. Includes hidden files. Long lists are paged; the answer \
+                  gives the next call.",
     effect: Effect::Reads,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The pattern, for example `**/*.rs`.
+    /// Pattern, for example `**/*.rs`.
     pattern: String,
-    /// Directory to search in, relative to the workspace root.
+    /// Directory to search in.
     #[serde(default = "super::root")]
     path: String,
-    /// Leave out what .gitignore and .ignore files hide.
+    /// Skip files that .gitignore and .ignore exclude.
     #[serde(default)]
     respect_ignore_files: bool,
-    /// How many files to skip.
+    /// Files to skip.
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    paths: Vec<String>,
+    offset: u64,
+    total: usize,
+    truncated: bool,
+    ignored: u64,
 }
 
 /// The part of a list that is shown.
@@ -62,30 +75,30 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX).min(found.paths.len());
     let end = start.saturating_add(most).min(found.paths.len());
     let page = Page { params, found, start, end };
-    Ok(ToolResult::success(page.message(call), page.value()))
+    Ok(ToolResult::success(page.message(call), page.answer()))
 }
 
 impl Page<'_> {
     fn message(&self, call: &ToolCall<'_>) -> String {
         let Params { pattern, path, offset, .. } = self.params;
         let count = counted(self.found.paths.len() as u64, "file");
-        let mut message = match (self.found.paths.is_empty(), self.shown().is_empty()) {
+        let mut message = match (self.found.paths.is_empty(), self.page().is_empty()) {
             (true, _) => format!("No file matches {pattern} below {path}."),
             (_, true) => format!("Nothing to show: offset {offset} is past the end of {count}."),
             _ => format!("Found {count}:"),
         };
-        for path in self.shown() {
+        for path in self.page() {
             message.push_str(&format!("\n{path}"));
         }
         message + &self.next_call(call) + &self.hidden()
     }
 
-    fn shown(&self) -> &[TreePath] {
+    fn page(&self) -> &[TreePath] {
         &self.found.paths[self.start..self.end]
     }
 
     fn is_truncated(&self) -> bool {
-        !self.shown().is_empty() && self.end < self.found.paths.len()
+        !self.page().is_empty() && self.end < self.found.paths.len()
     }
 
     fn next_call(&self, call: &ToolCall<'_>) -> String {
@@ -97,9 +110,11 @@ impl Page<'_> {
         if *respect_ignore_files {
             next["respect_ignore_files"] = true.into();
         }
-        let (first, end, total) = (self.start + 1, self.end, self.found.paths.len());
+        let first = self.start + 1;
+        let end = self.end;
+        let total = self.found.paths.len();
         let next = call.next(next);
-        format!("\nShown are files {first} to {end} of {total}. Next call: glob {next}")
+        format!("\nShowing files {first} to {end} of {total}. Next call: glob {next}")
     }
 
     fn hidden(&self) -> String {
@@ -109,14 +124,13 @@ impl Page<'_> {
         }
     }
 
-    fn value(&self) -> Value {
-        let paths: Vec<_> = self.shown().iter().map(TreePath::to_string).collect();
-        json!({
-            "paths": paths,
-            "offset": self.params.offset,
-            "total": self.found.paths.len(),
-            "truncated": self.is_truncated(),
-            "ignored": self.found.skipped.ignored,
-        })
+    fn answer(&self) -> Answer {
+        Answer {
+            paths: self.page().iter().map(TreePath::to_string).collect(),
+            offset: self.params.offset,
+            total: self.found.paths.len(),
+            truncated: self.is_truncated(),
+            ignored: self.found.skipped.ignored,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `grep`: lines by content.
+//! `grep`: search file contents.
 
 use std::fmt::Write as _;
 
@@ -12,56 +12,59 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "grep",
     title: "Search in files",
-    description: "Searches text files for a regular expression (Rust syntax; no look-around, no \
-                  backreferences) and shows matching lines as path:line: text, in order. `glob` \
-                  narrows the files, `mode` is content (lines), files (paths only, and no numbers of \
-                  lines, because a file is left at its first match) or count. The totals that are \
-                  given are true even when not everything is shown; long answers come in parts, each \
-                  with the call that shows the next one.",
+    description: "Search file contents by regular expression (Rust syntax: no look-around, no \
+                  backreferences). Shows matching lines as path:line: text. `glob` filters \
+                  files; `mode` is content (lines), files (paths only; lines are not counted) \
+                  or count (matching lines of each file). Totals are exact even when results \
+                  are paged; the answer gives the next call.",
     effect: Effect::Reads,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The regular expression.
+    /// Regular expression.
     pattern: String,
-    /// Directory or file to search in, relative to the workspace root.
+    /// Directory or file to search in.
     #[serde(default = "super::root")]
     path: String,
-    /// Search only files whose path matches this pattern, for example `*.py`.
+    /// Search only files that match this pattern, for example `*.py`.
     glob: Option<String>,
     /// What to show.
     #[serde(default)]
     mode: Mode,
-    /// Treat upper and lower case as the same.
+    /// Ignore case.
     #[serde(default)]
     ignore_case: bool,
-    /// Take the pattern as plain text.
+    /// Treat `pattern` as plain text.
     #[serde(default)]
     literal: bool,
     /// Match whole words only.
     #[serde(default)]
     word: bool,
-    /// Lines to show before and after each match.
+    /// Lines of context before and after each match.
     #[serde(default)]
     #[schemars(range(min = 0, max = 20))]
     context: u64,
-    /// How many lines or files to show at most.
+    /// Most lines or files to show.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     max_matches: Option<u64>,
-    /// How many lines (files in the modes files and count) to skip.
+    /// Lines (in modes files and count: files) to skip.
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
-    /// Leave out what .gitignore and .ignore files hide.
+    /// Skip files that .gitignore and .ignore exclude.
     #[serde(default)]
     respect_ignore_files: bool,
 }
@@ -75,13 +78,45 @@ enum Mode {
     Count,
 }
 
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    matches: Vec<LineAnswer>,
+    files: Vec<FileAnswer>,
+    offset: u64,
+    total_files: u64,
+    searched: u64,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LineAnswer {
+    path: String,
+    line_number: u64,
+    /// Byte offset of the first match in the line as the message shows it after `path:line: `, including the
+    /// three-byte ellipsis of a shortened line.
+    match_start: usize,
+    /// Byte offset of its end.
+    match_end: usize,
+    /// Matches in the line.
+    match_count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FileAnswer {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matching_lines: Option<u64>,
+}
+
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let base = call.path(&params.path)?;
     let limits = call.limits();
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
     let options = options(params).max_matches(max).stop(call.stop(limits.max_search_time)?);
     let found = grep(&*call.tree(), &params.pattern, &base, &options, limits)?;
-    Ok(ToolResult::success(message(call, params, &found), value(params, &found)))
+    Ok(ToolResult::success(message(call, params, &found), answer(params, &found)))
 }
 
 fn options(params: &Params) -> GrepOptions {
@@ -120,12 +155,12 @@ fn message(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
 }
 
 /// Returns how many lines or files are shown.
-fn shown(found: &GrepResult) -> u64 {
+fn shown_count(found: &GrepResult) -> u64 {
     (found.matches.len() + found.files.len()) as u64
 }
 
 fn is_truncated(found: &GrepResult) -> bool {
-    found.truncated && shown(found) > 0
+    found.truncated && shown_count(found) > 0
 }
 
 fn next_call(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
@@ -136,12 +171,13 @@ fn next_call(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String
         Mode::Content => ("lines", found.total_lines),
         Mode::Files | Mode::Count => ("files", found.total_files),
     };
-    let (first, end) = (params.offset + 1, params.offset + shown(found));
+    let first = params.offset + 1;
+    let end = params.offset + shown_count(found);
     let next = call.next(next(params, end));
-    format!("\nShown are {noun} {first} to {end} of {total}. Next call: grep {next}")
+    format!("\nShowing {noun} {first} to {end} of {total}. Next call: grep {next}")
 }
 
-/// Returns the same arguments with another offset.
+/// Returns the arguments with another offset.
 fn next(params: &Params, offset: u64) -> Value {
     let Params { pattern, path, mode, glob, max_matches, context, .. } = params;
     let mut next = json!({"pattern": pattern, "path": path, "mode": mode, "offset": offset});
@@ -167,10 +203,11 @@ fn headline(params: &Params, found: &GrepResult) -> String {
     let GrepResult { total_lines, total_files, searched, .. } = found;
     match (total_files, params.mode) {
         (0, _) => format!("No line matches in {}.", counted(*searched, "file")),
-        _ if shown(found) == 0 => past_the_end(params, found),
+        _ if shown_count(found) == 0 => past_the_end(params, found),
         (_, Mode::Files) => format!("Found in {total_files} of {}:", counted(*searched, "file")),
         _ => {
-            let (lines, files) = (counted(*total_lines, "line"), counted(*searched, "file"));
+            let lines = counted(*total_lines, "line");
+            let files = counted(*searched, "file");
             format!("Found {lines} in {total_files} of {files}:")
         }
     }
@@ -212,35 +249,26 @@ fn skipped(found: &GrepResult) -> String {
     }
 }
 
-fn value(params: &Params, found: &GrepResult) -> Value {
+fn answer(params: &Params, found: &GrepResult) -> Answer {
     let counts_lines = params.mode != Mode::Files;
-    let file = |file: &MatchedFile| {
-        if counts_lines {
-            json!({"path": file.path.to_string(), "matching_lines": file.matching_lines})
-        } else {
-            json!({"path": file.path.to_string()})
-        }
+    let file = |file: &MatchedFile| FileAnswer {
+        path: file.path.to_string(),
+        matching_lines: counts_lines.then_some(file.matching_lines),
     };
-    let mut value = json!({
-        "matches": found.matches.iter().map(match_value).collect::<Vec<_>>(),
-        "files": found.files.iter().map(file).collect::<Vec<_>>(),
-        "offset": params.offset,
-        "total_files": found.total_files,
-        "searched": found.searched,
-        "truncated": is_truncated(found),
-    });
-    if counts_lines {
-        value["total_lines"] = found.total_lines.into();
+    let line = |found: &GrepMatch| LineAnswer {
+        path: found.path.to_string(),
+        line_number: found.line_number,
+        match_start: found.match_start,
+        match_end: found.match_end,
+        match_count: found.match_count,
+    };
+    Answer {
+        matches: found.matches.iter().map(line).collect(),
+        files: found.files.iter().map(file).collect(),
+        offset: params.offset,
+        total_files: found.total_files,
+        searched: found.searched,
+        truncated: is_truncated(found),
+        total_lines: counts_lines.then_some(found.total_lines),
     }
-    value
-}
-
-fn match_value(found: &GrepMatch) -> Value {
-    json!({
-        "path": found.path.to_string(),
-        "line_number": found.line_number,
-        "match_start": found.match_start,
-        "match_end": found.match_end,
-        "match_count": found.match_count,
-    })
 }

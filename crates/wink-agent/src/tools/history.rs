@@ -1,10 +1,10 @@
-//! `history`: the snapshots there are, or the calls that changed something.
+//! `history`: list snapshots or operations.
 
 use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use wink_fs::{OperationCause, OperationRecord, Snapshot, SnapshotCause};
 
 use crate::history::changes;
@@ -13,19 +13,23 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "history",
     title: "Show history",
-    description: "Lists the snapshots, newest first, each with the id and the tag by which \
-                  restore, revert, diff and fork take it. With `of` operations it lists the last \
-                  calls that changed files, newest first; undo takes back the newest that is not \
-                  undone.",
+    description: "List the snapshots (checkpoints), newest first, with the id and tag that \
+                  restore, revert, diff and fork accept. With `of` operations, list the last \
+                  changes to files, newest first; undo reverses the newest that is not undone \
+                  yet.",
     effect: Effect::Reads,
     family: Family::History,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,11 +37,11 @@ struct Params {
     /// What to list.
     #[serde(default)]
     of: Of,
-    /// How many to list at most.
+    /// Most entries to list.
     #[serde(default = "usual")]
     #[schemars(range(min = 1, max = 200))]
     limit: u64,
-    /// How many of the newest to skip.
+    /// Newest entries to skip.
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
@@ -55,8 +59,34 @@ enum Of {
     Operations,
 }
 
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    entries: Vec<Entry>,
+    total: usize,
+    offset: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Entry {
+    Snapshot {
+        id: String,
+        short_id: String,
+        at: String,
+        tag: Option<String>,
+        message: Option<String>,
+        file_count: u64,
+    },
+    Operation {
+        number: u64,
+        at: String,
+        name: String,
+        what: String,
+    },
+}
+
 /// A line for the model, and the same as data.
-type Row = (String, Value);
+type Row = (String, Entry);
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
@@ -73,14 +103,15 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         }
     };
     Ok(if rows.is_empty() {
-        ToolResult::success(none.to_owned(), json!({"entries": [], "total": 0, "offset": 0}))
+        ToolResult::success(none.to_owned(), Answer { entries: Vec::new(), total: 0, offset: 0 })
     } else {
         answer(rows, params, noun)
     })
 }
 
 fn answer(mut rows: Vec<Row>, params: &Params, noun: &str) -> ToolResult {
-    let (total, offset) = (rows.len(), usize::try_from(params.offset).unwrap_or(usize::MAX));
+    let total = rows.len();
+    let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(params.limit).unwrap_or(usize::MAX);
     rows.reverse();
     let shown: Vec<Row> = rows.into_iter().skip(offset).take(limit).collect();
@@ -94,10 +125,10 @@ fn answer(mut rows: Vec<Row>, params: &Params, noun: &str) -> ToolResult {
     let end = offset.saturating_add(shown.len());
     if end < total {
         let next = json!({"of": params.of, "limit": params.limit, "offset": end});
-        message += &format!("\n{} older ones to go. Next call: history {next}", total - end);
+        message += &format!("\n{} older ones left. Next call: history {next}", total - end);
     }
-    let entries: Vec<Value> = shown.into_iter().map(|(_, value)| value).collect();
-    ToolResult::success(message, json!({"entries": entries, "total": total, "offset": offset}))
+    let entries = shown.into_iter().map(|(_, entry)| entry).collect();
+    ToolResult::success(message, Answer { entries, total, offset })
 }
 
 fn snapshot(it: &Snapshot) -> Row {
@@ -108,15 +139,15 @@ fn snapshot(it: &Snapshot) -> Row {
         line.push_str("  (saved before files were replaced)");
     }
     line.extend(it.message.iter().map(|message| format!("  {}", first_line(message))));
-    let value = json!({
-        "id": it.id.to_string(),
-        "short_id": it.id.short(),
-        "at": moment(it.created_at),
-        "tag": it.tag,
-        "message": it.message,
-        "file_count": it.file_count,
-    });
-    (line, value)
+    let entry = Entry::Snapshot {
+        id: it.id.to_string(),
+        short_id: it.id.short(),
+        at: moment(it.created_at),
+        tag: it.tag.clone(),
+        message: it.message.clone(),
+        file_count: it.file_count,
+    };
+    (line, entry)
 }
 
 fn operation(it: &OperationRecord) -> Row {
@@ -127,8 +158,8 @@ fn operation(it: &OperationRecord) -> Row {
         _ => it.name.clone(),
     };
     let line = format!("{}  {}  {what}  {changes}", it.sequence, moment(it.at));
-    let value = json!({"number": it.sequence, "at": moment(it.at), "name": it.name, "what": what});
-    (line, value)
+    let at = moment(it.at);
+    (line, Entry::Operation { number: it.sequence, at, name: it.name.clone(), what })
 }
 
 fn moment(at: SystemTime) -> String {

@@ -1,10 +1,9 @@
-//! `import`: all files from one archive.
+//! `import`: replace all files with those of an archive.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::archive::{ArchiveLimits, ArchiveTree, Imported};
 
 use crate::schema::{self, arguments};
@@ -12,32 +11,44 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "import",
     title: "Import all files",
-    description: "Replaces ALL files of the workspace by those of a ZIP archive in the workspace that \
-                  export made. What is not in the archive is gone afterwards, the archive itself \
-                  included. A bad archive changes nothing.",
+    description: "Replace ALL files of the workspace with those of a ZIP archive that export \
+                  wrote. Files not in the archive are deleted, including the archive itself. \
+                  An invalid archive changes nothing.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: true,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The archive.
+    /// Path of the archive.
     path: String,
-    /// Must be true: every other file goes.
+    /// Must be true: every other file is deleted.
     replace_everything: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    file_count: u64,
+    written: u64,
+    removed: u64,
+    unchanged: u64,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     if !params.replace_everything {
         return Err(ToolError::invalid_argument(
-            "Nothing was imported: set replace_everything to true if all files are to be replaced.",
+            "Nothing was imported: set replace_everything to true to replace all files.",
         ));
     }
     let path = call.path(&params.path)?;
@@ -49,17 +60,17 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     call.context().check_cancelled()?;
     let Imported { file_count, replaced, .. } = files.import(&archive)?;
     let message = format!(
-        "The workspace now holds the {} of {path}: {} written, {} removed, {} unchanged.",
+        "Imported {} from {path}: {} written, {} removed, {} unchanged.",
         counted(file_count, "file"),
         replaced.written,
         replaced.removed,
         replaced.unchanged
     );
-    let value = json!({
-        "file_count": file_count,
-        "written": replaced.written,
-        "removed": replaced.removed,
-        "unchanged": replaced.unchanged,
-    });
-    Ok(ToolResult::success(message, value))
+    let answer = Answer {
+        file_count,
+        written: replaced.written,
+        removed: replaced.removed,
+        unchanged: replaced.unchanged,
+    };
+    Ok(ToolResult::success(message, answer))
 }

@@ -1,10 +1,10 @@
-//! `merge`: what was done in a fork, brought in.
+//! `merge`: merge the changes of a fork.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::history::changes;
-use crate::history::changes::Conflicts;
+use crate::history::changes::{Conflicts, MergedAnswer};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
@@ -14,39 +14,42 @@ use crate::tool::{Effect, Family, Run, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "merge",
     title: "Merge fork",
-    description: "Brings in what was changed in a fork since it was made, beside what was changed \
-                  here; files that both changed are merged line by line. Where both changed the \
-                  same lines, nothing is changed and the conflicts are named, unless `on_conflict` \
-                  says what to do: ours keeps the lines here, theirs takes the fork's, markers \
-                  writes both. undo takes the merge back.",
+    description: "Merge the changes of a fork into these files, line by line. On conflicts \
+                  nothing is changed, unless `on_conflict` is ours (keep the lines here), \
+                  theirs (take the fork's) or markers (write both). undo reverses the merge.",
     effect: Effect::Writes,
     family: Family::History,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<MergedAnswer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The fork's name.
+    /// Fork to merge.
     name: String,
-    /// What to do where both sides changed the same.
+    /// What to do on conflicts.
     #[serde(default)]
     on_conflict: Conflicts,
-    /// Only say what would change.
+    /// Only show what would change.
     #[serde(default)]
     dry_run: bool,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
-    let (files, name) = (call.everything()?, &params.name);
+    let files = call.everything()?;
+    let name = &params.name;
     let options = params.on_conflict.options(params.dry_run);
     let merged = call.context().forks.merge(files, name, &options)?;
     let message = changes::merged(
         &merged,
         params.dry_run,
-        &format!("Merged the fork {name}, which changed"),
-        &format!("merging the fork {name} would change"),
+        &format!("Merged fork {name}, changing"),
+        &format!("Merging fork {name} would change"),
     )?;
     let message = message + &changes::excluded(files.excluded().patterns());
-    Ok(ToolResult::success(message, changes::merged_value(&merged)))
+    Ok(ToolResult::success(message, MergedAnswer::of(&merged)))
 }

@@ -1,8 +1,7 @@
-//! `mkdir`: a new directory.
+//! `mkdir`: create a directory.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::ops::{self, MkdirOptions};
 
 use crate::schema::{self, arguments};
@@ -13,28 +12,38 @@ use crate::tool::{Effect, Family, Run, Tool};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "mkdir",
-    title: "Make directory",
-    description: "Makes a directory and its missing parents; one that is there already will do. \
-                  Not needed before write_file, which makes parents itself.",
+    title: "Create directory",
+    description: "Create a directory, including missing parents. Succeeds if it already \
+                  exists. Not needed before write_file.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// Directory to make, relative to the workspace root.
+    /// Directory to create.
     path: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    created: bool,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let created = call.change(|fs| ops::mkdir(fs, &path, &MkdirOptions::default()))?;
     let message = if created {
-        format!("Made the directory {path}.")
+        format!("Created directory {path}.")
     } else {
-        format!("The directory {path} is there already.")
+        format!("Directory {path} already exists.")
     };
-    Ok(ToolResult::success(message, json!({"path": path.to_string(), "created": created})))
+    Ok(ToolResult::success(message, Answer { path: path.to_string(), created }))
 }

@@ -24,7 +24,7 @@ pub(crate) mod snapshot;
 pub(crate) mod undo;
 pub(crate) mod write_file;
 
-/// Names the directory that is meant where none is.
+/// The default directory of path parameters.
 fn root() -> String {
     ".".to_owned()
 }

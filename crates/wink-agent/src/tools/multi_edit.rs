@@ -1,8 +1,7 @@
-//! `multi_edit`: several texts of a file replaced, in order.
+//! `multi_edit`: several replacements in one file.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::TreePath;
 
 use crate::edit::rewrite::{Rewritten, check_supplied, rewrite};
@@ -13,37 +12,40 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "multi_edit",
     title: "Edit file in several places",
-    description: "Makes several edits in one file, in order, each as edit_file does and on what \
-                  the one before left. All are made or none: if one cannot be, the answer says \
-                  which and why.",
+    description: "Make several edits in one file, in order, each like edit_file. All or \
+                  nothing: if one fails, the answer says which and why.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// File to edit, relative to the workspace root.
+    /// File to edit.
     path: String,
-    /// The edits, in the order they are made.
+    /// The edits, in order.
     edits: Vec<OneEdit>,
-    /// The content_hash read_file gave; the edits are refused if the file has changed since.
+    /// The content_hash from read_file; the edits fail if the file has changed since.
     expected_hash: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct OneEdit {
-    /// The text to replace, exactly as it is in the file.
+    /// Exact text to replace.
     old_string: String,
-    /// The text to put in its place; may be empty.
+    /// Replacement; may be empty.
     new_string: String,
-    /// Replace every occurrence, not just the only one.
+    /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
 }
@@ -53,6 +55,14 @@ impl OneEdit {
         let Self { old_string: old, new_string: new, replace_all } = self;
         Edit { old, new, replace_all: *replace_all }
     }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    edits: usize,
+    lines: Vec<usize>,
+    content_hash: String,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -83,13 +93,12 @@ fn refusal(path: &TreePath, why: &NumberedError) -> ToolError {
 
 fn answer(path: &TreePath, count: usize, rewritten: &Rewritten) -> ToolResult {
     let Rewritten { edited, content_hash } = rewritten;
-    let (made, hash) = (counted(count as u64, "edit"), content_hash.to_string());
+    let made = counted(count as u64, "edit");
+    let hash = content_hash.to_string();
     let message = edit::answer(format_args!("Made {made} in {path}"), edited, &hash);
-    let value = json!({
-        "path": path.to_string(),
-        "edits": count,
-        "lines": edited.lines(),
-        "content_hash": hash,
-    });
-    ToolResult::success(message, value)
+    let path = path.to_string();
+    ToolResult::success(
+        message,
+        Answer { path, edits: count, lines: edited.lines(), content_hash: hash },
+    )
 }

@@ -1,8 +1,7 @@
-//! `mv`: an entry under another path.
+//! `mv`: move or rename an entry.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::ops::{self, MoveOptions};
 use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Kind, Operation, TreePath};
 
@@ -16,31 +15,42 @@ use crate::tool::{Effect, Family, Run, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "mv",
     title: "Move",
-    description: "Moves or renames a file, a link or a directory with everything in it. `to` is \
-                  the new path itself, not a directory to move into; missing parent directories \
-                  are made. Nothing may be at `to`, unless `overwrite` is true; to replace a file, \
-                  read it first and give its content_hash as `expected_hash`.",
+    description: "Move or rename a file, symlink or directory. `to` is the new path, not a \
+                  directory to move into; missing parents are created. Fails if `to` exists, \
+                  unless `overwrite` is true; to replace a file, read it first and pass its \
+                  content_hash as `expected_hash`.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// What to move, relative to the workspace root.
+    /// Current path.
     from: String,
-    /// Its new path, relative to the workspace root.
+    /// New path.
     to: String,
-    /// Replace the file, link or empty directory that is at the new path.
+    /// Replace the file, symlink or empty directory at `to`.
     #[serde(default)]
     overwrite: bool,
-    /// The content_hash read_file gave of the file to replace; the move is refused if it has changed since.
+    /// The content_hash of the file to replace; the move fails if it has changed since.
     expected_hash: Option<String>,
 }
 
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    from: String,
+    to: String,
+}
+
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
-    let (from, to) = (call.path(&params.from)?, call.path(&params.to)?);
+    let from = call.path(&params.from)?;
+    let to = call.path(&params.to)?;
     let expected = expected_hash::parse(params.expected_hash.as_deref())?;
     call.change(|fs| match ops::rename(fs, &from, &to, &MoveOptions::default()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && params.overwrite => {
@@ -50,8 +60,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         result => result,
     })
     .map_err(|error| refusal(error, call, [&from, &to], expected))?;
-    let value = json!({"from": from.to_string(), "to": to.to_string()});
-    Ok(ToolResult::success(format!("Moved {from} to {to}."), value))
+    let answer = Answer { from: from.to_string(), to: to.to_string() };
+    Ok(ToolResult::success(format!("Moved {from} to {to}."), answer))
 }
 
 /// Refuses to replace a file that the caller has not shown to have read; nothing else has a content to lose.
@@ -84,15 +94,15 @@ fn refusal(
 ) -> ToolError {
     match (refusal.kind(), expected) {
         (ErrorKind::AlreadyExists, _) => refusal.reworded(format!(
-            "{to} exists already and {from} was not moved: choose another path, or one in {to} if \
+            "{to} already exists, so {from} was not moved: choose another path, or one in {to} if \
              that is a directory, or set overwrite to true."
         )),
         (ErrorKind::Conflict, None) if call.remembers() => refusal.reworded(format!(
-            "{to} exists already in a version that was not read here, and {from} was not moved: \
+            "{to} already exists with content that you have not read, so {from} was not moved: \
              read {to} with read_file first, then repeat this call."
         )),
         (ErrorKind::Conflict, None) => refusal.reworded(format!(
-            "{to} exists already and {from} was not moved: read {to} with read_file first, then \
+            "{to} already exists, so {from} was not moved: read {to} with read_file first, then \
              repeat this call with expected_hash set to the content_hash it gives."
         )),
         (ErrorKind::Conflict, Some(_)) => expected_hash::stale(refusal, to),

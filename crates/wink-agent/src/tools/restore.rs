@@ -1,11 +1,10 @@
-//! `restore`: the files of a snapshot.
+//! `restore`: restore files from a snapshot.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
-use wink_fs::{Receipt, RestoreOptions, StateRef, TreePath, Workspace};
+use serde::{Deserialize, Serialize};
+use wink_fs::{Receipt, RestoreOptions, Snapshot, StateRef, TreePath, Workspace};
 
-use crate::history::changes::Changes;
+use crate::history::changes::{ChangeAnswer, Changes};
 use crate::history::missing_path::Both;
 use crate::history::state::State;
 use crate::history::{changes, missing_path, state};
@@ -14,41 +13,58 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "restore",
     title: "Restore snapshot",
-    description: "Makes all files those of a snapshot: files made since are removed, deleted ones \
-                  come back. With `path` only that file or directory. What was there before is \
-                  kept in another snapshot, and undo takes the restore back. With `dry_run` it \
-                  only says what would change.",
+    description: "Restore all files from a snapshot (checkpoint): files created since are \
+                  deleted, deleted files come back. With `path`, restore only that file or \
+                  directory. The current state is saved first, and undo reverses the restore.",
     effect: Effect::Writes,
     family: Family::History,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: true,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The snapshot: its tag, its id or the beginning of it, @- for the last one, @-2 for the one before, or a fork's name.
+    /// Snapshot tag, id or start of an id, @- for the last one, @-2 for the one before, or a fork's name.
     snapshot: String,
-    /// Only this file, or what is below this directory.
+    /// Only this file or directory.
     path: Option<String>,
-    /// Only say what would change.
+    /// Only show what would change.
     #[serde(default)]
     dry_run: bool,
 }
 
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    snapshot: Option<String>,
+    saved: Option<String>,
+    written: u64,
+    brought_back: u64,
+    removed: u64,
+    unchanged: u64,
+    changes: Vec<ChangeAnswer>,
+    changed_outside: Vec<String>,
+    missing: Vec<String>,
+}
+
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
-    let mut options = RestoreOptions::default().dry_run(params.dry_run).tell_outside(true);
-    options.paths.extend(params.path.clone());
+    let mut options = RestoreOptions::default().dry_run(params.dry_run).report_external(true);
     let state = state::find(call, &params.snapshot)?;
-    let one_sided = match &params.path {
-        Some(path) => only_in_one(files, &state, call.path(path)?)?,
-        None => None,
-    };
+    let mut one_sided = None;
+    if let Some(path) = &params.path {
+        let path = call.path(path)?;
+        one_sided = only_in_one(files, &state, &path)?.then(|| path.clone());
+        options = options.path(path);
+    }
     let (receipt, what, snapshot) = match state {
         // A snapshot of it would be a change.
         State::Fork(fork, name) if params.dry_run => {
@@ -68,41 +84,51 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     }
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &what, params.dry_run);
-    let (now, then) = (files.excluded(), snapshot.iter().flat_map(|it| &it.excluded));
-    let message = message + &changes::excluded(now.patterns().chain(then.map(String::as_str)));
-    let value = json!({
-        "snapshot": snapshot.map(|it| it.id.to_string()),
-        "saved": receipt.saved.map(|id| id.to_string()),
-        "written": receipt.written,
-        "brought_back": receipt.brought_back,
-        "removed": receipt.removed,
-        "unchanged": receipt.unchanged,
-        "changes": changes.value(),
-        "changed_outside": changes::paths(&receipt.changed_outside),
-    });
-    Ok(ToolResult::success(message, value))
+    let now = files.excluded();
+    let then = snapshot.iter().flat_map(Snapshot::excluded_by_setting);
+    let message = message + &changes::excluded(now.patterns().chain(then)) + &missing(&receipt);
+    let answer = Answer {
+        snapshot: snapshot.map(|it| it.id.to_string()),
+        saved: receipt.saved.map(|id| id.to_string()),
+        written: receipt.written,
+        brought_back: receipt.brought_back,
+        removed: receipt.removed,
+        unchanged: receipt.unchanged,
+        changes: changes.answer_from(0),
+        changed_outside: changes::paths(&receipt.changed_outside),
+        missing: receipt.missing.iter().map(|it| it.path.clone()).collect(),
+    };
+    Ok(ToolResult::success(message, answer))
 }
 
-/// Returns the path where only one side has it; one for which nothing could happen is refused.
-fn only_in_one(
-    files: &Workspace,
-    state: &State,
-    path: TreePath,
-) -> Result<Option<TreePath>, ToolError> {
+/// Returns whether only one side has the path; one for which nothing could happen is refused.
+fn only_in_one(files: &Workspace, state: &State, path: &TreePath) -> Result<bool, ToolError> {
     if matches!(state, State::At(StateRef::Live)) {
         // It is refused as a snapshot.
-        return Ok(None);
+        return Ok(false);
     }
     files.heed_exclusions().map_err(changes::refusal)?;
     let trees = [files.tree_without_excluded(), state.tree(files)?];
     let in_none = "neither in the workspace nor in the snapshot";
-    let is_in_both = missing_path::is_in_both(files, &path, &Both { trees, in_none })?;
-    Ok((!is_in_both).then_some(path))
+    Ok(!missing_path::is_in_both(files, path, &Both { trees, in_none })?)
+}
+
+/// Names what the snapshot lacks.
+fn missing(receipt: &Receipt) -> String {
+    let lines = receipt.missing.iter().map(|it| format!("\n{}: {}", it.path, it.why));
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!(
+            "\nThe snapshot is incomplete; these paths were not restored and stay as they are:{lines}"
+        )
+    }
 }
 
 fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> String {
     if changes.len() == 0 {
-        return format!("The files are as in {what} already; nothing was changed.");
+        return format!("The files already match {what}; nothing was changed.");
     }
     let counts = format!(
         "{} changed back, {} brought back, {} removed",
@@ -111,7 +137,7 @@ fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> S
         receipt.removed
     );
     let head = if dry_run {
-        format!("Nothing was changed (dry_run); {what} would mean {counts}:")
+        format!("Dry run, nothing was changed. Restoring {what} would mean {counts}:")
     } else {
         format!("Restored {what}: {counts}:")
     };
@@ -127,7 +153,7 @@ fn outside(receipt: &Receipt) -> String {
         0 => String::new(),
         count if count >= written + brought_back + removed => String::new(),
         _ => format!(
-            "\nOf these, others than calls changed since the last snapshot:{}",
+            "\nOf these, other programs changed since the last snapshot:{}",
             changes::listed(changed_outside)
         ),
     }

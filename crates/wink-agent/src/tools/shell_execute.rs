@@ -1,4 +1,4 @@
-//! `shell_execute`: a command, run by a shell.
+//! `shell_execute`: run a shell command.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::rewrite::check_supplied;
-use crate::exec::report;
+use crate::exec::report::{self, ExecutionAnswer};
 use crate::exec::{Command, Program};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
@@ -18,31 +18,35 @@ use crate::tool::{Effect, Family, Run, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "shell_execute",
     title: "Run command",
-    description: "Runs a command with sh in the workspace and shows its exit code, what it printed, \
-                  how long it took and what files it changed, which undo takes back as a whole. A \
-                  command that fails is a result, not an error. Of long output the beginning and \
-                  the end are shown; what is written into a file can be read with read_file. What it \
-                  leaves running in the background is ended with it.",
+    description: "Run a command with sh in the workspace. Shows exit code, output, duration \
+                  and changed files, which undo reverses together. A command that fails is a \
+                  result, not an error. Long output is cut in the middle; write it to a file \
+                  and read that with read_file. Background processes are ended with the \
+                  command.",
     effect: Effect::Executes,
     family: Family::Execution,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<ExecutionAnswer>),
+    run: Run::BuiltIn(|call, arguments| run(call, arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The command, for example `make test 2>&1 | tail`.
+    /// Command, for example `make test 2>&1 | tail`.
     command: String,
-    /// Directory to run it in, relative to the workspace root.
+    /// Directory to run it in.
     #[serde(default = "super::root")]
     cwd: String,
-    /// Variables to add to its environment.
+    /// Environment variables to add.
     #[serde(default)]
     env: Vec<Variable>,
-    /// The text it reads from its input.
+    /// Text for its standard input.
     #[serde(default)]
     stdin: String,
-    /// After how many seconds it is ended; 30 where it is left out.
+    /// Seconds after which it is ended; default 30.
     #[schemars(range(min = 1, max = 86_400))]
     timeout: Option<u64>,
 }
@@ -77,7 +81,7 @@ fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, Too
         if is_name(&name) && !value.contains('\0') {
             Ok((name, value))
         } else {
-            let shown = unknown_name::shown(&name);
+            let shown = unknown_name::shorten_name(&name);
             Err(ToolError::invalid_argument(format!(
                 "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
                  begin with a digit, and its value has no NUL.",

@@ -1,8 +1,8 @@
-//! `snapshot`: the files as they are now, kept.
+//! `snapshot`: take a snapshot of all files.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin};
 
 use crate::history::{changes, state};
@@ -11,24 +11,28 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "snapshot",
     title: "Take snapshot",
-    description: "Keeps all files as they are now, so that restore can bring them back later. Take \
-                  one before risky changes. A `tag` is a name that no other snapshot and no fork has.",
+    description: "Take a snapshot (checkpoint) of all files, which restore can bring back. \
+                  Take one before risky changes.",
     effect: Effect::Writes,
     family: Family::History,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: false,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// A name for it, for example before-refactor.
+    /// Name that no other snapshot or fork has, for example before-refactor.
     tag: Option<String>,
-    /// What there is to say about it.
+    /// Description for the history.
     message: Option<String>,
 }
 
@@ -38,6 +42,17 @@ const LONGEST_MESSAGE: usize = 1_000;
 /// How many entries that could not be captured are named.
 const NAMED: usize = 5;
 
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    id: String,
+    short_id: String,
+    tag: Option<String>,
+    file_count: u64,
+    total_bytes: u64,
+    skipped: usize,
+    pruned: usize,
+}
+
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     let mut options = SnapshotOptions::default().asked_by(SnapshotOrigin::Agent);
@@ -46,27 +61,38 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     options.message = said.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
     let tag = params.tag.as_deref();
     let _free = tag.map(|tag| state::keep_free(call, tag)).transpose()?;
-    let taken = files.snapshot_making_room(&options);
-    let (snapshot, gone) = taken.map_err(|error| refusal(error, params))?;
-    let message = message(&snapshot) + &went(gone.len() as u64);
-    Ok(ToolResult::success(message, value(&snapshot, gone.len())))
+    let taken = files.take_snapshot(&options).map_err(|error| refusal(error, params))?;
+    let snapshot = taken.snapshot;
+    let pruned = taken.pruned.len();
+    let message = message(&snapshot) + &went(pruned as u64);
+    let answer = Answer {
+        id: snapshot.id.to_string(),
+        short_id: snapshot.id.short(),
+        tag: snapshot.tag,
+        file_count: snapshot.file_count,
+        total_bytes: snapshot.total_bytes,
+        skipped: snapshot.skipped.len(),
+        pruned,
+    };
+    Ok(ToolResult::success(message, answer))
 }
 
 fn refusal(error: Error, params: &Params) -> ToolError {
     let refusal = changes::refusal(error);
     match (refusal.kind(), &params.tag) {
         (ErrorKind::AlreadyExists, Some(tag)) => refusal.reworded(format!(
-            "Nothing was kept: another snapshot has the tag `{tag}` already; choose another tag."
+            "No snapshot was taken: another one has the tag `{tag}`; choose another tag."
         )),
         _ => refusal,
     }
 }
 
 fn message(snapshot: &Snapshot) -> String {
-    let (files, bytes) = (snapshot.file_count, snapshot.total_bytes);
+    let files = snapshot.file_count;
+    let bytes = snapshot.total_bytes;
     let id = snapshot.id.short();
     let mut message = format!(
-        "Kept the files as snapshot {}: {}, {}. Go back with restore {}.",
+        "Took snapshot {}: {}, {}. Go back to it with restore {}.",
         changes::named(snapshot),
         counted(files, "file"),
         counted(bytes, "byte"),
@@ -80,25 +106,13 @@ fn message(snapshot: &Snapshot) -> String {
     message + &changes::excluded(snapshot.excluded.iter().map(String::as_str))
 }
 
-/// Says that old ones went, which an agent may have meant to go back to.
+/// Tells the agent of pruned snapshots, which it may have meant to restore.
 fn went(gone: u64) -> String {
     match gone {
         0 => String::new(),
         gone => format!(
-            "\nTo make room, {} without a tag went; one with a tag stays.",
+            "\nPruned {} without a tag to free space; one with a tag stays.",
             counted(gone, "old snapshot")
         ),
     }
-}
-
-fn value(snapshot: &Snapshot, gone: usize) -> Value {
-    json!({
-        "id": snapshot.id.to_string(),
-        "short_id": snapshot.id.short(),
-        "tag": snapshot.tag,
-        "file_count": snapshot.file_count,
-        "total_bytes": snapshot.total_bytes,
-        "skipped": snapshot.skipped.len(),
-        "pruned": gone,
-    })
 }

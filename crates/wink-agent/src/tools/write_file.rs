@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
 use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 
@@ -13,46 +12,58 @@ use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
+use crate::util::counted;
 use crate::util::encoding::{Encoding, decoded};
-use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "write_file",
     title: "Write file",
-    description: "Writes a file; missing parent directories are made. `mode` is overwrite (the \
-                  default: replaces the whole file, or makes it), create (fails if the file \
-                  exists) or append (adds at the end). To overwrite a file that exists, read it \
-                  first and give its content_hash as `expected_hash`. For binary content set \
-                  encoding to base64.",
+    description: "Write a file, creating missing parent directories. `mode` is overwrite \
+                  (default: replace or create), create (fail if the file exists) or append. To \
+                  overwrite an existing file, read it first and pass its content_hash as \
+                  `expected_hash`. For binary content set encoding to base64.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// File to write, relative to the workspace root.
+    /// File to write.
     path: String,
-    /// The text to write, kept byte for byte, or bytes as base64.
+    /// The text, or bytes as base64.
     content: String,
-    /// What the content is.
+    /// How `content` is encoded.
     #[serde(default)]
     encoding: Encoding,
-    /// What to do with a file that exists.
+    /// What to do if the file exists.
     #[serde(default)]
     mode: Mode,
-    /// The content_hash read_file gave; the write is refused if the file has changed since.
+    /// The content_hash from read_file; the write fails if the file has changed since.
     expected_hash: Option<String>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema, serde::Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     Create,
     #[default]
     Overwrite,
     Append,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    bytes_written: u64,
+    mode: Mode,
+    created: bool,
+    content_hash: String,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -75,20 +86,6 @@ enum Given<'p> {
     Bytes(Bytes),
 }
 
-impl Given<'_> {
-    fn write(
-        &self,
-        fs: &mut dyn Filesystem,
-        path: &TreePath,
-        options: &WriteOptions,
-    ) -> wink_fs::Result<Written> {
-        match self {
-            Self::Text(text) => ops::write(fs, path, text, options),
-            Self::Bytes(bytes) => ops::write_bytes(fs, path, bytes.clone(), options),
-        }
-    }
-}
-
 fn write(
     call: &ToolCall<'_>,
     fs: &mut dyn Filesystem,
@@ -100,7 +97,11 @@ fn write(
         (Mode::Overwrite, None) if call.remembers() => seen(call, fs, path)?,
         (_, expected) => expected,
     };
-    let written = content.write(fs, path, &options(mode, expected));
+    let options = options(mode, expected);
+    let written = match content {
+        Given::Text(text) => ops::write(fs, path, text, &options),
+        Given::Bytes(bytes) => ops::write_bytes(fs, path, bytes.clone(), &options),
+    };
     written.map_err(|error| if mode == Mode::Overwrite { unread(fs, path, error) } else { error })
 }
 
@@ -114,7 +115,7 @@ fn seen(
     match ops::content_hash(fs, path) {
         Ok(hash) if call.has_seen(&hash) => Ok(Some(hash)),
         Ok(hash) => Err(conflict(path, hash)),
-        // A missing parent, or one that is no directory, is told better by the write.
+        // The write has a better error for a missing parent, or one that is no directory.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
         }
@@ -159,11 +160,11 @@ fn refusal(
 ) -> ToolError {
     match (refusal.kind(), expected) {
         (ErrorKind::Conflict, None) if call.remembers() => refusal.reworded(format!(
-            "{path} already exists in a version that was not read here, and nothing was written: \
+            "{path} already exists with content that you have not read, so nothing was written: \
              read it with read_file first, then repeat this call."
         )),
         (ErrorKind::Conflict, None) => refusal.reworded(format!(
-            "{path} already exists and nothing was written: read it with read_file first, then \
+            "{path} already exists, so nothing was written: read it with read_file first, then \
              repeat this call with expected_hash set to the content_hash it gives."
         )),
         (ErrorKind::Conflict, Some(_)) => expected_hash::stale(refusal, path),
@@ -172,21 +173,15 @@ fn refusal(
 }
 
 fn answer(written: &Written, mode: Mode) -> ToolResult {
-    let Written { bytes_written, created, .. } = written;
-    let (path, hash) = (written.path.to_string(), written.content_hash.to_string());
-    let bytes = counted(*bytes_written, "byte");
+    let Written { bytes_written, created, .. } = *written;
+    let path = written.path.to_string();
+    let hash = written.content_hash.to_string();
+    let bytes = counted(bytes_written, "byte");
     let did = match (created, mode) {
         (true, _) => format!("Created {path} with {bytes}."),
         (false, Mode::Append) => format!("Appended {bytes} to {path}."),
         (false, _) => format!("Replaced {path}; it now has {bytes}."),
     };
     let message = did + "\ncontent_hash: " + &hash;
-    let value = json!({
-        "path": path,
-        "bytes_written": bytes_written,
-        "mode": mode,
-        "created": created,
-        "content_hash": hash,
-    });
-    ToolResult::success(message, value)
+    ToolResult::success(message, Answer { path, bytes_written, mode, created, content_hash: hash })
 }

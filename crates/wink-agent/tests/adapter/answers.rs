@@ -13,7 +13,7 @@ use crate::prompt::scene::{Backend, on_each_backend, paths};
 
 on_each_backend!(
     a_call_that_fails_goes_back_to_the_model_as_its_message,
-    a_tool_that_nobody_offers_is_answered_and_written_down,
+    a_tool_that_is_not_offered_is_answered_and_recorded,
     a_tool_that_panics_changes_nothing_and_is_answered,
 );
 
@@ -58,7 +58,7 @@ fn a_call_that_fails_goes_back_to_the_model_as_its_message(backend: Backend) {
     assert_eq!(paths(&scene.owner.workspace()), ["a.txt"]);
 }
 
-fn a_tool_that_nobody_offers_is_answered_and_written_down(backend: Backend) {
+fn a_tool_that_is_not_offered_is_answered_and_recorded(backend: Backend) {
     let scene = Scene::new(backend);
     let long = "x".repeat(100_000);
     let calls = [("read_fil", json!({"path": "a"})), (long.as_str(), json!({})), ("", json!(null))];

@@ -21,7 +21,7 @@ on_each_backend!(
     after_the_deadline_no_turn_begins_and_calls_are_refused,
     after_the_last_call_the_model_may_say_something_and_no_more,
     rules_hold_for_every_call,
-    after_somebody_gave_up_no_turn_begins_and_calls_are_refused,
+    after_a_cancellation_no_turn_begins_and_calls_are_refused,
     programs_are_run_by_the_executor_of_the_options,
     calls_of_tools_that_are_not_there_count_too,
 );
@@ -90,7 +90,7 @@ fn after_the_last_call_the_model_may_say_something_and_no_more(backend: Backend)
     assert_eq!((finished.stopped, model.left()), (Stopped::Budget, 47));
     assert_eq!(paths(&scene.owner.workspace()), ["00.txt", "01.txt"]);
     let last = answers(&finished.conversation)[2];
-    assert!(last.result.message.starts_with("All 2 calls"), "{}", last.result.message);
+    assert!(last.result.message.starts_with("All 2 allowed calls"), "{}", last.result.message);
     assert_eq!(scene.calls().len(), 3);
 
     let options = AdapterOptions::default().budget(Budget::calls(1));
@@ -107,11 +107,11 @@ fn calls_of_tools_that_are_not_there_count_too(backend: Backend) {
     let finished = scene.run_with(options, &mut model).unwrap();
     assert_eq!((finished.stopped, model.left()), (Stopped::Budget, 6));
     let last = answers(&finished.conversation)[2];
-    assert!(last.result.message.starts_with("All 2 calls"), "{}", last.result.message);
+    assert!(last.result.message.starts_with("All 2 allowed calls"), "{}", last.result.message);
 }
 
 /// The loop went on until the model had had all its turns.
-fn after_somebody_gave_up_no_turn_begins_and_calls_are_refused(backend: Backend) {
+fn after_a_cancellation_no_turn_begins_and_calls_are_refused(backend: Backend) {
     let scene = Scene::new(backend);
     let given_up = Arc::new(AtomicBool::new(false));
     let flag = given_up.clone();

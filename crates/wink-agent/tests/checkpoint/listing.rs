@@ -28,7 +28,7 @@ on_each_backend!(
     what_was_heard_of_beside_what_was_replaced_is_followed_too,
     a_move_of_what_is_then_replaced_is_followed,
     after_the_session_alone_went_back_the_next_update_lists_the_files_that_are_there,
-    a_listing_that_somebody_cleared_is_made_again,
+    a_cleared_listing_is_made_again,
     what_another_thread_changed_and_never_told_is_told_by_the_next_update,
     files_that_went_back_apart_from_the_follower_are_listed_as_they_are,
 );
@@ -239,7 +239,7 @@ fn what_another_thread_changed_and_never_told_is_told_by_the_next_update(backend
     assert_eq!(scene.versions(), listed(&[("theirs", 1)]));
 }
 
-fn a_listing_that_somebody_cleared_is_made_again(backend: &Backend) {
+fn a_cleared_listing_is_made_again(backend: &Backend) {
     let scene = Followed::new(backend);
     scene.write("a", "1");
     scene.write("b", "1");
@@ -309,7 +309,7 @@ fn an_undo_a_restore_and_a_program_are_followed_where_they_changed_something() {
     others.write("theirs.txt", "by somebody else").unwrap();
     followed.files.undo().unwrap();
     assert_eq!(followed.versions(), listed(&[("a.txt", 3)]));
-    let path = wink_fs::RestoreOptions::default().path("a.txt");
+    let path = wink_fs::RestoreOptions::default().path(wink_fs::TreePath::parse("a.txt").unwrap());
     followed.files.write("a.txt", "three").unwrap();
     followed.files.restore_with(&before, &path).unwrap();
     assert_eq!(followed.versions().len(), 1);

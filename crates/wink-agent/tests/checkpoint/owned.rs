@@ -20,7 +20,7 @@ on_each_backend!(
     files_listing_and_session_go_back_together,
     a_dump_has_the_listing_of_its_files,
     neither_holds_the_other_for_ever,
-    a_workspace_that_nobody_uses_any_more_is_gone,
+    a_workspace_without_users_is_dropped,
 );
 
 struct Owned {
@@ -144,7 +144,7 @@ fn neither_holds_the_other_for_ever(backend: &Backend) {
 }
 
 /// Once, a workspace that was followed held itself by its observer.
-fn a_workspace_that_nobody_uses_any_more_is_gone(backend: &Backend) {
+fn a_workspace_without_users_is_dropped(backend: &Backend) {
     let (held, session, directory) = (Arc::new(()), Session::new(), tempfile::tempdir().unwrap());
     let (inside, builder) = (held.clone(), backend.builder(&directory));
     let builder = builder.observe(move |_| assert_eq!(*inside, ()));

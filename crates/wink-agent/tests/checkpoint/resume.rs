@@ -29,7 +29,7 @@ fn a_session_resumes_on_another_backend(backend: &Backend) {
     assert_eq!((resumed.id(), resumed.children().len()), (here.session.id(), 1));
     assert_eq!(resumed.query::<Turn>().unwrap().latest().unwrap().0, 1);
     let reference = resumed.query::<FilesystemSnapshotRef>().unwrap().latest().unwrap();
-    assert_eq!(reference.backend_type, here.files.properties().backend);
+    assert_eq!(reference.backend_type, here.files.properties().backend.as_str());
 
     checkpoint::take(&resumed, &there.files, "vfs", "resumed").unwrap();
     there.files.write("code.py", "v2").unwrap();

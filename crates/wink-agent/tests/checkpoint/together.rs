@@ -71,7 +71,7 @@ fn the_session_knows_which_files_belong_to_it(backend: &Backend) {
     let reference = references.latest().unwrap();
     assert_eq!(reference.snapshot_id(), Some(taken.files.id));
     assert_eq!(reference.filesystem_key, "vfs");
-    assert_eq!(reference.backend_type, scene.files.properties().backend);
+    assert_eq!(reference.backend_type, scene.files.properties().backend.as_str());
     assert_eq!(taken.session.files, [(*reference).clone()]);
     scene.work(2);
     checkpoint::go_back(&scene.session, &scene.files, "vfs", "one").unwrap();

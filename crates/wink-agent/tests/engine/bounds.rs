@@ -58,16 +58,13 @@ fn a_budget_counts_every_call_of_all_who_share_it() {
         done(&context, "ls", json!({}));
         refused(&context.clone(), "read_file", json!({"path": "missing"}));
         let over = call(&context, "ls", json!({}));
-        assert_eq!(
-            over.message,
-            "All 2 calls that were allowed are used up; finish with what is known."
-        );
+        assert_eq!(over.message, "All 2 allowed calls are used up; finish with what you know.");
         assert_eq!(context.budget.as_ref().unwrap().left(), 0);
     });
 }
 
 #[test]
-fn a_search_ends_when_somebody_gives_up() {
+fn a_search_ends_when_it_is_cancelled() {
     on_each_backend(|files| {
         files.write("a.txt", "needle").unwrap();
         let given_up = Arc::new(AtomicBool::new(true));
@@ -80,7 +77,7 @@ fn a_search_ends_when_somebody_gives_up() {
 }
 
 #[test]
-fn what_a_call_changed_is_taken_back_when_somebody_gives_up() {
+fn a_cancelled_call_is_rolled_back() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Nothing {}
     on_each_backend(|files| {

@@ -159,7 +159,7 @@ fn no_tool_leaves_the_workspace_by_any_of_its_paths() {
 
 /// An absolute path was once refused with the place of the workspace on the host.
 #[test]
-fn no_tool_tells_where_the_workspace_is_to_whoever_names_an_absolute_path() {
+fn no_answer_about_an_absolute_path_tells_where_the_workspace_is() {
     let place = tempfile::tempdir().unwrap();
     let (root, store) = (place.path().join("root"), place.path().join("store"));
     std::fs::create_dir(&root).unwrap();

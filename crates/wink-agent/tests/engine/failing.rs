@@ -132,7 +132,7 @@ fn a_call_that_was_rolled_back_can_neither_be_undone_nor_done_again() {
 }
 
 #[test]
-fn what_somebody_else_changed_meanwhile_survives_the_rollback_and_is_named() {
+fn an_external_change_survives_the_rollback_and_is_named() {
     on_each_backend(|files| {
         files.write("kept.txt", "kept").unwrap();
         let other = files.clone();
@@ -191,7 +191,7 @@ fn without_a_history_a_call_that_fails_does_not_say_that_nothing_was_changed() {
         let context = ToolContext::over(&files).cancelled(give_up.clone());
         let message = tool.call(&context, json!({})).message;
         assert!(!message.contains("othing was changed"), "{message}");
-        assert!(message.ends_with("may have stayed; look at the files."), "{message}");
+        assert!(message.ends_with("may not be rolled back; look at the files."), "{message}");
     }
 }
 

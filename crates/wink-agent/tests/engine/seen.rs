@@ -114,7 +114,7 @@ fn a_write_of_the_session_counts_as_a_read() {
 }
 
 #[test]
-fn a_file_that_somebody_changed_since_is_a_conflict_with_the_present_hash() {
+fn a_file_that_changed_since_is_a_conflict_with_the_current_hash() {
     on_each_backend(|files| {
         let context = of_a_session(files);
         done(&context, "read_file", json!({"path": "a.txt"}));

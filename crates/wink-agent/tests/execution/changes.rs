@@ -21,8 +21,7 @@ fn what_changed_is_listed_and_undone() {
     let command = "echo after > changed.txt; rm gone.txt; mv d/moved.txt .; rmdir d; mkdir -p new/deep; \
                    echo x > new/deep/x; ln -s x new/link; chmod +x same.txt; touch empty";
     let result = scene.run(command);
-    let (_, changes) =
-        result.message.split_once("7 paths changed, which undo takes back:").unwrap();
+    let (_, changes) = result.message.split_once("7 paths changed, which undo reverses:").unwrap();
     let lines: Vec<&str> = changes.trim().lines().collect();
     assert_eq!(
         lines,
@@ -186,8 +185,8 @@ fn without_a_history_it_is_said_that_changes_are_not_known() {
 fn of_what_is_excluded_it_is_said_that_no_change_is_seen_or_taken_back() {
     let scene = Scene::excluding(["target/"]);
     let built = scene.run("mkdir -p target; echo built > target/out");
-    let excluded = "\nExcluded by setting, so that no change there is seen or undone: target/.";
-    let expected = format!("\nNo file that is captured changed.{excluded}");
+    let excluded = "\nExcluded by setting, so changes there are neither seen nor undone: target/.";
+    let expected = format!("\nNo captured file changed.{excluded}");
     assert!(built.message.ends_with(&expected), "{}", built.message);
     let both = scene.run("echo more > target/out; echo new > a.txt").message;
     assert!(both.contains("\nA a.txt") && both.ends_with(excluded), "{both}");

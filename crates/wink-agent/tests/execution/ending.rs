@@ -46,7 +46,7 @@ impl Left {
         Pid::from_raw(text.trim().parse().unwrap()).unwrap()
     }
 
-    /// Tells whether the process still runs; one that its parent has not waited for yet does not.
+    /// Returns whether the process still runs; one that its parent has not waited for yet does not.
     fn is_alive(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
         stat.is_ok_and(|stat| !stat.rsplit_once(") ").unwrap().1.starts_with(['Z', 'X']))
@@ -76,7 +76,7 @@ fn when_time_is_over_the_command_is_ended_with_its_children() {
     let result = scene.run_with(json!({"command": command, "timeout": 2}));
     assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(result.value["timed_out"], true);
-    let said = result.message.strip_prefix("The time was over after ").unwrap();
+    let said = result.message.strip_prefix("Timed out after ").unwrap();
     let seconds = said.split_once(" s").unwrap().0.parse::<f64>().unwrap();
     assert!(seconds >= 2.0, "{}", result.message);
     assert!(result.message.contains("\nbegun\n"), "{}", result.message);
@@ -146,7 +146,7 @@ fn a_cancelled_command_names_what_is_excluded_and_not_taken_back() {
     let command = "mkdir target; echo half > target/out; touch made.txt; sleep 60";
     let message = given_up(&scene.context, &scene.root, command).message;
     assert!(
-        message.ends_with("was taken back, but for what is excluded by setting: target/."),
+        message.ends_with("were rolled back, except in what is excluded by setting: target/."),
         "{message}"
     );
     assert!(!scene.files.exists("made.txt") && scene.files.is_file("target/out"));
@@ -161,7 +161,7 @@ fn without_a_history_a_cancelled_command_does_not_say_that_it_was_taken_back() {
     let context = ToolContext::over(&files).executor(executor);
     let message = given_up(&context, place.path(), "touch made.txt; sleep 60").message;
     assert!(!message.contains("othing was changed"), "{message}");
-    assert!(message.ends_with("may have stayed; look at the files."), "{message}");
+    assert!(message.ends_with("may not be rolled back; look at the files."), "{message}");
     let refused = shell(&context, json!({"command": "true", "cwd": "missing"}));
     assert!(!refused.ok() && !refused.message.contains("history"), "{}", refused.message);
 }

@@ -25,7 +25,7 @@ fn without_an_executor_nothing_is_offered_and_nothing_run() {
         assert_eq!(result.code(), Some("unsupported"));
         assert_eq!(
             result.message,
-            "No program can be run here, because there is no executor; use the tools for files."
+            "No program can be run here, because there is no executor; use the file tools."
         );
     }
     assert!(Toolset::ALL.offered(&context).all(|tool| tool.family != Family::Execution));

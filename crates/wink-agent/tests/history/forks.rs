@@ -65,7 +65,7 @@ fn a_dry_run_of_a_fork_keeps_nothing() {
         fork.write("b.txt", "new").unwrap();
         let before = files.snapshots().unwrap();
         let dry = done(&context, "restore", json!({"snapshot": "idea", "dry_run": true}));
-        let would = "Nothing was changed (dry_run); fork idea would mean 1 file changed back, 1 brought back, \
+        let would = "Dry run, nothing was changed. Restoring fork idea would mean 1 file changed back, 1 brought back, \
                      0 removed:\nM a.txt\nA b.txt";
         assert_eq!(dry.message, would);
         assert!(dry.value["snapshot"].is_null());
@@ -137,7 +137,7 @@ fn what_is_the_name_of_a_state_is_given_to_no_other() {
     for (tool, arguments, why) in [
         ("fork", json!({"name": "before"}), "is the tag of snapshot"),
         ("fork", json!({"name": "idea"}), "There is a fork `idea` already; choose"),
-        ("fork", json!({"name": "attempt"}), "which a person made or an earlier server kept"),
+        ("fork", json!({"name": "attempt"}), "which a person created or an earlier server kept"),
         ("snapshot", json!({"tag": "idea"}), "`idea` is the name of a fork"),
         ("snapshot", json!({"tag": "attempt"}), "`attempt` is the name of a fork"),
     ] {
@@ -201,10 +201,10 @@ fn the_next_calls_of_a_call_in_a_fork_go_on_in_it() {
 fn where_no_tool_takes_a_fork_it_is_said_that_a_model_cannot_work_in_it() {
     let files = Workspace::memory();
     let mut context = ToolContext::over(&files);
-    let none = "No tool has a parameter `fork` here";
+    let none = "No tool has a `fork` parameter here";
     assert!(done(&context, "fork", json!({"name": "one"})).message.contains(none));
     let unknown = call(&context, "write_file", json!({"path": "a", "content": "a", "fork": "one"}));
     assert!(unknown.message.starts_with("There is no parameter `fork`"), "{}", unknown.message);
-    context.caller_parameters = &["fork"];
+    context.are_forks_reachable = true;
     assert!(!done(&context, "fork", json!({"name": "two"})).message.contains(none));
 }

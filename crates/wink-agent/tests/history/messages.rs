@@ -211,13 +211,13 @@ fn a_restore_names_what_others_than_calls_had_changed() {
     files.snapshot("before").unwrap();
     std::fs::write(root.join("b.txt"), "by an editor").unwrap();
     let all = done(&context, "restore", json!({"snapshot": "before", "dry_run": true}));
-    assert!(!all.message.contains("others than calls"), "nothing to tell apart: {}", all.message);
+    assert!(!all.message.contains("other programs"), "nothing to tell apart: {}", all.message);
     let more = json!({"path": "a.txt", "content": " and after", "mode": "append"});
     done(&context, "write_file", more);
     for dry_run in [true, false] {
         let restore = json!({"snapshot": "before", "dry_run": dry_run});
         let restored = done(&context, "restore", restore);
-        let named = "\nOf these, others than calls changed since the last snapshot:\nb.txt";
+        let named = "\nOf these, other programs changed since the last snapshot:\nb.txt";
         assert!(restored.message.contains(named), "{}", restored.message);
         assert_eq!(restored.value["changed_outside"], json!(["b.txt"]));
     }

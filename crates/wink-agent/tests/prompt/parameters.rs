@@ -58,7 +58,7 @@ fn a_value_that_is_not_there_is_refused_when_the_prompt_is_rendered() {
 }
 
 #[test]
-fn parameters_that_nobody_bound_are_refused_by_their_name() {
+fn unbound_parameters_are_refused_by_name() {
     let prompt = PromptTemplate::new("agents", "coder")
         .unwrap()
         .section(section("Do ${what_to_do}.").unwrap())

@@ -131,7 +131,7 @@ fn a_loaded_session_goes_on_where_the_dumped_one_was() {
 }
 
 #[test]
-fn a_slice_that_nobody_asked_for_goes_back_with_a_rollback_and_is_read_then() {
+fn a_slice_that_was_never_read_goes_back_with_a_rollback_and_is_read_then() {
     let session = session();
     session.dispatch(Fact(1)).unwrap();
     let loaded = read(&text(&session)).unwrap();

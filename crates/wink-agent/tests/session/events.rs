@@ -54,7 +54,7 @@ fn a_failing_subscriber_does_not_stop_the_others_and_is_reported() {
 }
 
 #[test]
-fn nobody_is_told_of_an_event_that_was_not_reduced() {
+fn no_subscriber_gets_an_event_that_was_not_reduced() {
     let (session, told) = (session(), Seen::default());
     let _listens = listen(&session, &told);
     session

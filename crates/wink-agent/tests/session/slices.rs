@@ -9,7 +9,7 @@ use wink_fs::ErrorKind;
 use crate::session::types::{Add, Fact, Step, add, facts, session, steps};
 
 #[test]
-fn a_slice_that_nobody_filled_is_empty() {
+fn a_slice_that_was_never_filled_is_empty() {
     let items = Session::new().query::<Fact>().unwrap();
     assert!(items.is_empty() && items.latest().is_none() && items.all().next().is_none());
 }

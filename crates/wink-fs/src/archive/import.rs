@@ -1,11 +1,11 @@
-//! A backend that becomes what an archive holds.
+//! Replaces the files of a backend by those of an archive.
 
 use super::ArchiveTree;
 use crate::error::{Operation, Result};
 use crate::filesystem::{Backend, Replaced};
 use crate::tree::scope::Scope;
 
-/// Says what an import did.
+/// The result of an import.
 ///
 /// ```
 /// use wink_fs::{MemoryBackend, Workspace};
@@ -26,7 +26,7 @@ use crate::tree::scope::Scope;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Imported {
-    /// How many files and links the archive holds.
+    /// The number of files and links in the archive.
     pub file_count: u64,
     /// What changed.
     pub replaced: Replaced,
@@ -38,10 +38,10 @@ impl Imported {
     }
 }
 
-/// Makes the files of a backend those of an archive, as a whole or not at all.
+/// Replaces the files of a backend by those of an archive, as a whole or not at all.
 ///
-/// The archive was checked when it was opened; that every file is what it claims to be is found out
-/// when it is read, which all of them are before the first change.
+/// The archive's structure was checked when it was opened. Contents are checked when they are read, which all are
+/// before the first change.
 pub fn import(backend: &mut dyn Backend, archive: &ArchiveTree) -> Result<Imported> {
     let replaced = backend
         .replace(archive, &Scope::everything())

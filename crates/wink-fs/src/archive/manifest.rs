@@ -1,4 +1,4 @@
-//! The manifest: what an archive says of itself.
+//! The manifest of an archive.
 
 use std::time::SystemTime;
 
@@ -9,13 +9,13 @@ use super::refuse;
 use super::spelling::MANIFEST;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// The version this crate writes and reads.
+/// The version that is written and read.
 const VERSION: &str = "1";
 
-/// No manifest of ours comes near; fields that later versions add may.
+/// Larger than any manifest of this version; later versions may add fields.
 pub(super) const MAX_BYTES: u64 = 64 * 1024;
 
-/// Holds what an archive says of itself; fields that are not known are passed over.
+/// The manifest; unknown fields are ignored.
 #[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(super) struct Manifest {
     version: String,
@@ -25,7 +25,7 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// Makes the manifest of an archive that holds so much.
+    /// Makes the manifest of an archive.
     pub(super) fn new(created_at: SystemTime, file_count: u64, total_bytes: u64) -> Result<Self> {
         let created_at = Timestamp::try_from(created_at).map_err(|_| {
             Error::new(Operation::Export, ErrorKind::InvalidArgument)
@@ -35,7 +35,7 @@ impl Manifest {
         Ok(Self { version: VERSION.into(), created_at, file_count, total_bytes })
     }
 
-    /// Returns the manifest as it stands in an archive.
+    /// Encodes the manifest.
     pub(super) fn to_json(&self) -> String {
         let Self { version, created_at, file_count, total_bytes } = self;
         format!(
@@ -44,7 +44,7 @@ impl Manifest {
         )
     }
 
-    /// Reads a manifest; another version than ours is Unsupported.
+    /// Decodes a manifest; another version is Unsupported.
     pub(super) fn parse(json: &[u8]) -> Result<Self> {
         let name = MANIFEST.as_bytes();
         check_version(json)?;
@@ -62,7 +62,7 @@ impl Manifest {
     }
 }
 
-/// Looks at the version alone: a later one may have other fields.
+/// Checks the version first, because a later one may have other fields.
 fn check_version(json: &[u8]) -> Result<()> {
     #[derive(Deserialize)]
     struct Versioned {

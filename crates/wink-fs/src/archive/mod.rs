@@ -1,8 +1,8 @@
 //! ZIP archives: the one exchange format of all backends.
 //!
-//! [`write()`] makes an archive of any [`Tree`](crate::Tree), and [`ArchiveTree`] is a tree that reads one
-//! without unpacking it. What is in an archive is believed only after it was checked: see
-//! [`ArchiveTree::open`]. The bytes are described in `docs/archive-format.md`.
+//! [`write()`] makes an archive of any [`Tree`](crate::Tree), and [`ArchiveTree`] reads one as a tree, without
+//! unpacking it. Nothing in an archive is trusted before it is checked: see [`ArchiveTree::open`]. The format is
+//! described in `docs/archive-format.md`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -39,5 +39,5 @@ pub use options::{ArchiveLimits, ExportOptions, Method};
 pub use portability::{Portability, PortabilityProblem, portability};
 pub use read::ArchiveTree;
 
-/// Content up to this size is packed and unpacked as a whole, larger content as a stream.
+/// Larger content is streamed.
 const WHOLE_BYTES: u64 = 8 * 1024 * 1024;

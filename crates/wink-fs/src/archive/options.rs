@@ -1,8 +1,8 @@
-//! What a caller may choose.
+//! Options of export and import.
 
 use std::time::SystemTime;
 
-/// Says how the content of an archive is packed.
+/// How the content of an archive is stored.
 ///
 /// ```
 /// assert_eq!(wink_fs::archive::Method::default(), wink_fs::archive::Method::Deflate);
@@ -10,14 +10,14 @@ use std::time::SystemTime;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// Compressed, where that makes it smaller.
+    /// Compressed, if that makes it smaller.
     #[default]
     Deflate,
-    /// As it is.
+    /// Uncompressed.
     Stored,
 }
 
-/// Says how an archive is made.
+/// Options of an export.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -29,39 +29,48 @@ pub enum Method {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ExportOptions {
-    /// The time the manifest gives; unset is the present.
+    /// The time in the manifest; the current time if unset.
     pub created_at: Option<SystemTime>,
-    /// How content is packed.
+    /// How content is stored.
     pub method: Method,
-    /// How hard to compress, from 1 (fast) to 12 (small); content over 8 MiB has no level above 9.
+    /// The compression level, from 1 (fast) to 12 (small); at most 9 for content over 8 MiB.
     pub level: u8,
-    /// Whether a file that is there already is AlreadyExists, and not replaced.
+    /// Whether an existing file is AlreadyExists instead of being replaced.
     pub only_new: bool,
+    /// Whether only the owner may read the file.
+    pub private: bool,
 }
 
 impl ExportOptions {
-    /// Sets the time the manifest gives, so that equal trees make equal archives.
+    /// Sets the time in the manifest, so that equal trees make equal archives.
     #[must_use]
     pub fn created_at(mut self, created_at: SystemTime) -> Self {
         self.created_at = Some(created_at);
         self
     }
 
-    /// Sets how content is packed.
+    /// Sets how content is stored.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.method = method;
         self
     }
 
-    /// Sets how hard to compress, from 1 to 12; what lies outside is brought inside.
+    /// Sets the compression level, clamped to 1 to 12.
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
         self.level = level.clamp(1, 12);
         self
     }
 
-    /// Sets whether a file that is there already is left alone and refused.
+    /// Sets whether only the owner may read the file.
+    #[must_use]
+    pub fn private(mut self, private: bool) -> Self {
+        self.private = private;
+        self
+    }
+
+    /// Sets whether an existing file is refused.
     #[must_use]
     pub fn only_new(mut self, only_new: bool) -> Self {
         self.only_new = only_new;
@@ -71,11 +80,17 @@ impl ExportOptions {
 
 impl Default for ExportOptions {
     fn default() -> Self {
-        Self { created_at: None, method: Method::Deflate, level: 5, only_new: false }
+        Self {
+            created_at: None,
+            method: Method::Deflate,
+            level: 5,
+            only_new: false,
+            private: false,
+        }
     }
 }
 
-/// Bounds what an archive may hold; an archive that holds more is TooLarge.
+/// Limits of an archive; a larger one is TooLarge.
 ///
 /// ```
 /// use wink_fs::archive::ArchiveLimits;
@@ -86,49 +101,48 @@ impl Default for ExportOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ArchiveLimits {
-    /// Entries in all, directories and the manifest included; and directories without an entry.
+    /// The number of entries, including directories and the manifest; also that of directories without an entry.
     pub max_entries: u64,
-    /// Bytes of one file, unpacked.
+    /// The uncompressed bytes of one file.
     pub max_file_bytes: u64,
-    /// Bytes of all files, unpacked.
+    /// The uncompressed bytes of all files.
     pub max_total_bytes: u64,
-    /// Bytes of the archive's own directory.
+    /// The bytes of the archive's directory.
     pub max_directory_bytes: u64,
-    /// Whether names that differ only by case or normalisation are refused, for a target that takes
-    /// them for one.
+    /// Whether names that differ only in case or normalisation are refused, for systems that treat them as equal.
     pub refuse_folding_names: bool,
 }
 
 impl ArchiveLimits {
-    /// Sets how many entries there may be.
+    /// Sets the most entries.
     #[must_use]
     pub fn max_entries(mut self, max_entries: u64) -> Self {
         self.max_entries = max_entries;
         self
     }
 
-    /// Sets how many bytes one file may have.
+    /// Sets the most bytes of one file.
     #[must_use]
     pub fn max_file_bytes(mut self, max_file_bytes: u64) -> Self {
         self.max_file_bytes = max_file_bytes;
         self
     }
 
-    /// Sets how many bytes all files may have.
+    /// Sets the most bytes of all files.
     #[must_use]
     pub fn max_total_bytes(mut self, max_total_bytes: u64) -> Self {
         self.max_total_bytes = max_total_bytes;
         self
     }
 
-    /// Sets how many bytes the archive's own directory may have.
+    /// Sets the most bytes of the archive's directory.
     #[must_use]
     pub fn max_directory_bytes(mut self, max_directory_bytes: u64) -> Self {
         self.max_directory_bytes = max_directory_bytes;
         self
     }
 
-    /// Sets whether names that differ only by case or normalisation are refused.
+    /// Sets whether names that differ only in case or normalisation are refused.
     #[must_use]
     pub fn refuse_folding_names(mut self, refuse: bool) -> Self {
         self.refuse_folding_names = refuse;

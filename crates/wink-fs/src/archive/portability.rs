@@ -1,4 +1,4 @@
-//! Names that another system cannot hold as they are.
+//! Names that other systems do not support.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::path::{TreePath, escape};
 use crate::tree::{Entry, Kind, Tree};
 
-/// Says why a name may not arrive on another system as it is.
+/// Why another system may not support a name.
 ///
 /// ```
 /// use wink_fs::archive::PortabilityProblem;
@@ -19,15 +19,15 @@ use crate::tree::{Entry, Kind, Tree};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum PortabilityProblem {
-    /// It has bytes that are not plain text, and other programs see its escape.
+    /// It is not plain text, so other programs see its escaped form.
     Escaped,
-    /// It has a backslash or one of `< > : " | ? *`, which Windows does not allow in names.
+    /// It has a backslash or one of `< > : " | ? *`, which Windows does not allow.
     ReservedCharacter,
-    /// It is `CON`, `NUL`, `COM1` or the like, whatever its extension.
+    /// It is `CON`, `NUL`, `COM1` or the like, with any extension.
     ReservedName,
-    /// It ends in a dot or a space, which Windows drops.
+    /// It ends with a dot or a space, which Windows drops.
     TrailingDotOrSpace,
-    /// Another name in the directory differs from it only by case or Unicode normalisation.
+    /// Another name in the directory differs only in case or Unicode normalisation.
     SameWhenFolded,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for PortabilityProblem {
     }
 }
 
-/// Names an entry that another system may not hold as it is, and why.
+/// An entry whose name another system may not support.
 ///
 /// ```
 /// use wink_fs::archive::{self, PortabilityProblem};
@@ -60,11 +60,11 @@ impl fmt::Display for PortabilityProblem {
 pub struct Portability {
     /// The entry.
     pub path: TreePath,
-    /// What is the matter with its name.
+    /// The problem with its name.
     pub problem: PortabilityProblem,
 }
 
-/// Returns the entries of a tree that other systems may not hold as they are, sorted by path.
+/// Returns the entries of a tree that other systems may not support, sorted by path.
 pub fn portability(tree: &dyn Tree) -> Result<Vec<Portability>> {
     let mut found = Vec::new();
     check_below(tree, &TreePath::root(), &mut found)?;
@@ -81,7 +81,7 @@ fn check_below(tree: &dyn Tree, path: &TreePath, found: &mut Vec<Portability>) -
     Ok(())
 }
 
-/// Adds what is the matter with the names of one directory.
+/// Adds the problems of the names in one directory.
 pub(super) fn check_directory(
     directory: &TreePath,
     entries: &[Entry],
@@ -120,7 +120,7 @@ fn is_device(name: &[u8]) -> bool {
     [&b"CON"[..], b"PRN", b"AUX", b"NUL", b"CONIN$", b"CONOUT$"].contains(&&*stem) || is_port(&stem)
 }
 
-/// Tells of each entry whether another has the same name but for case and normalisation.
+/// Tells for each entry whether another one has the same name except for case and normalisation.
 fn same_when_folded(entries: &[Entry]) -> Vec<bool> {
     let keys: Vec<_> = entries.iter().map(|entry| fold(entry.name.as_bytes())).collect();
     let mut counts: HashMap<&[u8], usize> = HashMap::with_capacity(keys.len());
@@ -130,7 +130,7 @@ fn same_when_folded(entries: &[Entry]) -> Vec<bool> {
     keys.iter().map(|key| counts[key.as_slice()] > 1).collect()
 }
 
-/// Returns what is left of a name where case and normalisation do not count.
+/// Returns a name without case and normalisation.
 fn fold(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
         Ok(text) if !text.is_ascii() => {

@@ -1,7 +1,7 @@
-//! The records of the ZIP format, as bytes.
+//! The records of the ZIP format.
 //!
-//! Numbers are little-endian. A size or an offset that does not fit its 32 bits is `u32::MAX` there, and
-//! stands with its 64 bits in the extra field `0x0001`.
+//! Numbers are little-endian. A size or offset that does not fit into 32 bits is `u32::MAX`, and its 64 bits are in the
+//! extra field `0x0001`.
 
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
 pub(super) const CENTRAL: [u8; 4] = *b"PK\x01\x02";
@@ -27,11 +27,11 @@ pub(super) const DEFLATED: u16 = 8;
 pub(super) const EXTRA_ZIP64: u16 = 0x0001;
 pub(super) const EXTRA_UNICODE_NAME: u16 = 0x7075;
 
-/// Reads numbers one after the other.
+/// Reads numbers from the front.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Starts after a signature, which must be there.
+    /// Starts after a required signature.
     pub(super) fn after(signature: [u8; 4], bytes: &'a [u8]) -> Option<Self> {
         bytes.strip_prefix(&signature).map(Self)
     }
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Appends numbers one after the other.
+/// Appends numbers.
 pub(super) trait Append {
     fn u16(&mut self, value: u16);
     fn u32(&mut self, value: u32);
@@ -82,7 +82,7 @@ impl Append for Vec<u8> {
     }
 }
 
-/// Holds what an entry says of its content.
+/// Sizes and checksum of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sizes {
     pub(super) crc: u32,
@@ -90,25 +90,27 @@ pub(super) struct Sizes {
     pub(super) size: u64,
 }
 
-/// Returns the fields of an extra area, or `None` where one does not fit in it.
+/// Returns the fields of an extra area; `None` if one does not fit into it.
 pub(super) fn extra_fields(extra: &[u8]) -> Option<Vec<(u16, &[u8])>> {
-    let (mut found, mut rest) = (Vec::new(), Fields(extra));
-    // Some programs pad with a byte or two, which other readers pass over too.
+    let mut found = Vec::new();
+    let mut rest = Fields(extra);
+    // Some programs pad with a byte or two, which other readers ignore too.
     while rest.0.len() >= 4 {
-        let (id, len) = (rest.u16()?, rest.u16()?);
+        let id = rest.u16()?;
+        let len = rest.u16()?;
         found.push((id, rest.bytes(len.into())?));
     }
     Some(found)
 }
 
-/// Returns the one field of a kind; `None` where there are several.
+/// Returns the only field of a kind; `None` if there are several.
 pub(super) fn single<'a>(fields: &[(u16, &'a [u8])], id: u16) -> Option<Option<&'a [u8]>> {
     let mut of_kind = fields.iter().filter(|(found, _)| *found == id);
     let first = of_kind.next().map(|(_, data)| *data);
     of_kind.next().is_none().then_some(first)
 }
 
-/// Returns a value with its 64 bits, where its 32 say that they are elsewhere.
+/// Returns the 64-bit value if the 32-bit one defers to it.
 pub(super) fn widen(short: u32, wide: &mut Option<Fields<'_>>) -> Option<u64> {
     match short {
         u32::MAX => wide.as_mut()?.u64(),
@@ -116,7 +118,7 @@ pub(super) fn widen(short: u32, wide: &mut Option<Fields<'_>>) -> Option<u64> {
     }
 }
 
-/// Returns the 32 bits of a value, and says so where it needs more.
+/// Returns the 32-bit value, or the one that defers to 64 bits.
 pub(super) fn narrow(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -1,28 +1,28 @@
-//! How a path of a tree is spelled as the name of an entry, and back.
+//! Turns paths into names of entries, and back.
 //!
-//! An entry's name is `files/` and the path's own text form. There is one exception: a path that would
-//! lead somewhere else where `\` separates or a drive letter counts has every `.`, `:` and `\` of it
-//! escaped, so that its name is harmless everywhere and the path still comes back byte for byte.
+//! A name is `files/` and the path's text form, with one exception: in a path that would lead elsewhere on systems with
+//! `\` separators or drive letters, every `.`, `:` and `\` is escaped. So the name is harmless everywhere, and the path
+//! comes back byte for byte.
 
 use std::fmt::Write as _;
 
 use crate::path::TreePath;
 
-/// The name of the manifest's entry.
+/// The name of the manifest.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// What the name of every other entry starts with.
+/// The prefix of all other entries.
 pub(super) const FILES: &str = "files/";
 
 const NOT_A_PATH: &str = "its name is not the name of a file in a workspace";
 const MISLEADING: &str = "its name leads elsewhere where `\\` separates or drive letters count";
 
-/// Returns the name of the entry of a path.
+/// Returns the entry name of a path.
 pub(super) fn spell(path: &TreePath) -> String {
     format!("{FILES}{}", spelling(path))
 }
 
-/// Returns the path that an entry's name below `files/` stands for.
+/// Returns the path of an entry name without its prefix.
 pub(super) fn parse(text: &str) -> Result<TreePath, &'static str> {
     match TreePath::parse(text).ok().or_else(|| parse_harmless(text)) {
         Some(path) if path.is_root() => Err(NOT_A_PATH),
@@ -36,7 +36,7 @@ fn spelling(path: &TreePath) -> String {
     if misleads(path.as_bytes()) { harmless(path.as_bytes()) } else { path.to_string() }
 }
 
-/// Tells whether a path leaves the tree for a reader that takes `\` for a separator.
+/// Returns whether a path leaves the tree on systems with `\` separators.
 fn misleads(path: &[u8]) -> bool {
     path.contains(&b'\\') && leaves(path) || has_drive(path)
 }
@@ -61,7 +61,7 @@ fn has_drive(path: &[u8]) -> bool {
     matches!(path, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// Spells a misleading path so that no reader can be misled.
+/// Escapes a misleading path.
 fn harmless(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len() * 2);
     for byte in path {

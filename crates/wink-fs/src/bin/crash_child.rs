@@ -137,7 +137,7 @@ fn write_several(fs: &mut dyn Filesystem) -> Result<()> {
     fs.rename(&TreePath::parse("added")?, &TreePath::parse("moved")?, Replacement::Refuse)
 }
 
-/// Does several things one after another, and each once more where it fails.
+/// Does several things one after another, and each once more if it fails.
 fn go_on(files: &Workspace) -> Result<()> {
     let steps: [&dyn Fn() -> Result<()>; 7] = [
         &|| files.write("d/file", "new content").map(drop),

@@ -1,4 +1,4 @@
-//! The lines that changed.
+//! Changed lines.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -10,52 +10,52 @@ use crate::error::{Error, Operation, Result};
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
-/// Lines that are shown around those that changed.
+/// How many unchanged lines are shown around changed ones.
 const CONTEXT: usize = 3;
 
-/// Files beyond this size are not compared line by line.
+/// Larger files are not compared by lines.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The time for finding the smallest difference of one file; after it a larger one will do.
+/// How long to look for the smallest difference of one file; then a larger one is accepted.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Holds lines that changed together, with some that did not around them.
+/// Lines that changed together, with unchanged ones around them.
 ///
-/// Its text is that of a unified diff.
+/// Its text is a hunk of a unified diff.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Hunk {
-    /// The first line in the first file, counted from 1, or the one before it where there is none.
+    /// The first line in the first file, counted from 1, or the line before it if there is none.
     pub old_start: usize,
-    /// How many lines of the first file.
+    /// The number of lines in the first file.
     pub old_lines: usize,
-    /// The first line in the second file, counted from 1, or the one before it where there is none.
+    /// The first line in the second file, counted from 1, or the line before it if there is none.
     pub new_start: usize,
-    /// How many lines of the second file.
+    /// The number of lines in the second file.
     pub new_lines: usize,
     /// The lines.
     pub lines: Vec<DiffLine>,
 }
 
-/// Holds one line, with its ending.
+/// One line, with its ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct DiffLine {
-    /// Whether it was added, removed, or is in both.
+    /// Whether it was added, removed or kept.
     pub change: LineChange,
     /// The line as it is in the file.
     pub text: String,
 }
 
-/// Says what happened to a line.
+/// What happened to a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LineChange {
-    /// It is in both files.
+    /// In both files.
     Kept,
-    /// It is only in the second file.
+    /// In the second file only.
     Added,
-    /// It is only in the first file.
+    /// In the first file only.
     Removed,
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for DiffLine {
     }
 }
 
-/// Adds the lines that changed to every file that is text on both sides.
+/// Adds hunks to every file that is text on both sides.
 pub(super) fn find(diff: &mut Diff, before: &dyn Tree, after: &dyn Tree) -> Result<()> {
     let lists = [&mut diff.added, &mut diff.modified, &mut diff.deleted];
     for changed in lists.into_iter().flatten() {
@@ -94,7 +94,7 @@ pub(super) fn find(diff: &mut Diff, before: &dyn Tree, after: &dyn Tree) -> Resu
     Ok(())
 }
 
-/// Reads a file as text; nothing there is no text, and what is no text has none.
+/// Reads a file as text; a missing file is an empty text, and a binary one has none.
 fn text(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) -> Result<Option<String>> {
     match kind {
         None => return Ok(Some(String::new())),
@@ -113,7 +113,7 @@ fn text(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) -> Result<Option<S
 
 fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let deadline = Instant::now() + PATIENCE;
-    // A carriage return alone ends no line, in a patch or elsewhere.
+    // A single carriage return does not end a line, in a patch or elsewhere.
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let diff = TextDiff::configure().deadline(deadline).diff_slices(&old, &new);
     let group = |group: &Vec<similar::DiffOp>| hunk(&diff, group);
@@ -121,7 +121,8 @@ fn hunks(old: &str, new: &str) -> Vec<Hunk> {
 }
 
 fn hunk(diff: &TextDiff<'_, '_, str>, group: &[similar::DiffOp]) -> Option<Hunk> {
-    let (first, last) = (group.first()?, group.last()?);
+    let first = group.first()?;
+    let last = group.last()?;
     let old = first.old_range().start..last.old_range().end;
     let new = first.new_range().start..last.new_range().end;
     let lines = group.iter().flat_map(|op| diff.iter_changes(op)).map(|change| DiffLine {
@@ -133,7 +134,9 @@ fn hunk(diff: &TextDiff<'_, '_, str>, group: &[similar::DiffOp]) -> Option<Hunk>
         text: change.value().to_owned(),
     });
     let start = |range: &std::ops::Range<usize>| range.start + usize::from(!range.is_empty());
-    let (old_start, new_start) = (start(&old), start(&new));
-    let (old_lines, new_lines) = (old.len(), new.len());
+    let old_start = start(&old);
+    let new_start = start(&new);
+    let old_lines = old.len();
+    let new_lines = new.len();
     Some(Hunk { old_start, old_lines, new_start, new_lines, lines: lines.collect() })
 }

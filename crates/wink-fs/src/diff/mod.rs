@@ -1,21 +1,20 @@
-//! What is different between two trees, for people and programs.
+//! Compares two trees, for users and programs.
 
 mod hunk;
-pub(crate) mod moved;
-mod rename;
+pub(crate) mod rename;
 
 use crate::error::Result;
 use crate::filesystem::capture::NotCaptured;
 use crate::path::TreePath;
 use crate::tree::compare::{Difference, compare, count_files, count_in_scope};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 
 pub use hunk::{DiffLine, Hunk, LineChange};
 pub use rename::Renamed;
 
-/// Says how much a comparison tells.
+/// Options of a comparison.
 ///
 /// ```
 /// let options = wink_fs::DiffOptions::default().renames(true).hunks(true);
@@ -24,30 +23,30 @@ pub use rename::Renamed;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DiffOptions {
-    /// Whether a file that went and one that came with the same content are told as one that moved.
+    /// Whether a deleted and an added file of the same content are reported as a rename.
     pub renames: bool,
-    /// Whether the lines that changed are told.
+    /// Whether changed lines are reported.
     pub hunks: bool,
-    /// Which part of the trees is compared.
+    /// The part of the trees to compare.
     pub scope: Scope,
 }
 
 impl DiffOptions {
-    /// Sets whether moved files are told as such.
+    /// Sets whether renames are reported.
     #[must_use]
     pub fn renames(mut self, renames: bool) -> Self {
         self.renames = renames;
         self
     }
 
-    /// Sets whether the lines that changed are told.
+    /// Sets whether changed lines are reported.
     #[must_use]
     pub fn hunks(mut self, hunks: bool) -> Self {
         self.hunks = hunks;
         self
     }
 
-    /// Sets which part of the trees is compared.
+    /// Sets the part of the trees to compare.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
@@ -55,9 +54,9 @@ impl DiffOptions {
     }
 }
 
-/// Holds what is different, each part in the order of paths.
+/// The differences between two trees, each list sorted by path.
 ///
-/// Files and links are named; a directory is where it is empty, for otherwise what is in it says so.
+/// Only files, links and empty directories are listed.
 ///
 /// ```
 /// use wink_fs::{StateRef, Workspace};
@@ -78,22 +77,22 @@ impl DiffOptions {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Diff {
-    /// What is only in the second tree.
+    /// Entries in the second tree only.
     pub added: Vec<Changed>,
-    /// What is in both, but not the same.
+    /// Entries in both that differ; a directory if only its mode does.
     pub modified: Vec<Changed>,
-    /// What is only in the first tree.
+    /// Entries in the first tree only.
     pub deleted: Vec<Changed>,
-    /// What moved, where that was asked for; it is then neither added nor deleted.
+    /// Renames, if asked for; they are neither added nor deleted then.
     pub renamed: Vec<Renamed>,
-    /// How many files and links are the same in both.
+    /// The number of files and links that are equal in both.
     pub unchanged_count: u64,
-    /// What of the files of now could not be captured, such as a FIFO, and so was not compared.
+    /// Entries that could not be captured, such as a FIFO, and were not compared.
     pub not_captured: Vec<NotCaptured>,
 }
 
 impl Diff {
-    /// Tells whether there is no difference.
+    /// Returns whether there is no difference.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty()
             && self.modified.is_empty()
@@ -102,7 +101,7 @@ impl Diff {
     }
 }
 
-/// Names an entry that is different.
+/// An entry that differs.
 ///
 /// ```
 /// use wink_fs::{StateRef, DiffOptions, Workspace};
@@ -119,13 +118,13 @@ impl Diff {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Changed {
-    /// Where it is.
+    /// Its path.
     pub path: TreePath,
-    /// What it was in the first tree.
+    /// What it is in the first tree.
     pub before: Option<Kind>,
     /// What it is in the second tree.
     pub after: Option<Kind>,
-    /// The lines that changed, where they were asked for and both sides are text.
+    /// The changed lines, if asked for and both sides are text.
     pub hunks: Option<Vec<Hunk>>,
 }
 
@@ -143,7 +142,7 @@ pub fn diff(before: &dyn Tree, after: &dyn Tree, options: &DiffOptions) -> Resul
     diff_of(before, after, files, options)
 }
 
-/// Compares two trees, of which the second is known to have so many files and links.
+/// Compares two trees; the second has `files` files and links.
 pub(crate) fn diff_of(
     before: &dyn Tree,
     after: &dyn Tree,
@@ -170,12 +169,13 @@ pub(crate) fn diff_of(
 impl Diff {
     fn add(&mut self, before: &dyn Tree, after: &dyn Tree, it: &Difference) -> Result<()> {
         let is_directory = |kind: Option<Kind>| kind == Some(Kind::Directory);
-        if !is_directory(it.before) && !is_directory(it.after) {
+        let is_entry = !is_directory(it.before) && !is_directory(it.after);
+        if is_entry || it.directory_mode().is_some() {
             let changed = Changed::new(it.path.clone(), it.before, it.after);
             self.list(it.before, it.after).push(changed);
             return Ok(());
         }
-        // One side, or both, have more to say than one entry.
+        // A directory on one side or both stands for several entries.
         spread(before, &it.path, it.before, &mut |path, kind| {
             self.deleted.push(Changed::new(path, Some(kind), None));
         })?;
@@ -199,7 +199,7 @@ impl Changed {
     }
 }
 
-/// Visits the files and links of an entry, and the directories in it that are empty.
+/// Visits the files, links and empty directories of an entry.
 fn spread(
     tree: &dyn Tree,
     path: &TreePath,

@@ -1,12 +1,15 @@
-//! Files that moved: content that went in one place and came in another.
+//! Finds renames: content that was removed at one path and added at another.
+
+use std::collections::HashMap;
 
 use super::Diff;
-use crate::diff::moved;
 use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::ops;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
-/// Names a file that moved without a change of its content.
+/// A file that moved unchanged.
 ///
 /// ```
 /// use wink_fs::{StateRef, DiffOptions, Workspace};
@@ -23,22 +26,59 @@ use crate::tree::{Kind, Tree};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Renamed {
-    /// Where it was.
+    /// The old path.
     pub from: TreePath,
-    /// Where it is.
+    /// The new path.
     pub to: TreePath,
 }
 
-/// Takes files that moved out of what was added and deleted.
+/// Moves renamed files from added and deleted to renamed.
 pub(super) fn find(diff: &mut Diff, before: &dyn Tree, after: &dyn Tree) -> Result<()> {
     let is_file = |kind: Option<Kind>| kind == Some(Kind::File);
-    let went = diff.deleted.iter().filter(|it| is_file(it.before)).map(|it| &it.path);
-    let came = diff.added.iter().filter(|it| is_file(it.after)).map(|it| &it.path);
-    let moved = moved::pair_up(before, went, after, came)?;
+    let removed = diff.deleted.iter().filter(|it| is_file(it.before)).map(|it| &it.path);
+    let added = diff.added.iter().filter(|it| is_file(it.after)).map(|it| &it.path);
+    let moved = pair_up(before, removed, after, added)?;
     diff.renamed = moved.into_iter().map(|(from, to)| Renamed { from, to }).collect();
     diff.renamed.sort_by(|a, b| a.to.cmp(&b.to));
-    let (renamed, deleted, added) = (&diff.renamed, &mut diff.deleted, &mut diff.added);
+    let renamed = &diff.renamed;
+    let deleted = &mut diff.deleted;
+    let added = &mut diff.added;
     deleted.retain(|changed| renamed.iter().all(|moved| moved.from != changed.path));
     added.retain(|changed| renamed.iter().all(|moved| moved.to != changed.path));
     Ok(())
+}
+
+/// Pairs removed files with added ones.
+///
+/// Only non-empty content that is unique among both says where it moved.
+pub(crate) fn pair_up<'p>(
+    before: &dyn Tree,
+    removed: impl Iterator<Item = &'p TreePath>,
+    after: &dyn Tree,
+    added: impl Iterator<Item = &'p TreePath>,
+) -> Result<Vec<(TreePath, TreePath)>> {
+    let removed = by_content(before, removed)?;
+    if removed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let added = by_content(after, added)?;
+    let unique = |paths: &[&TreePath]| (paths.len() == 1).then(|| paths[0].clone());
+    let moved = |(hash, from): (&ContentHash, &Vec<&TreePath>)| {
+        Some((unique(from)?, unique(added.get(hash)?)?))
+    };
+    Ok(removed.iter().filter_map(moved).collect())
+}
+
+fn by_content<'p>(
+    tree: &dyn Tree,
+    paths: impl Iterator<Item = &'p TreePath>,
+) -> Result<HashMap<ContentHash, Vec<&'p TreePath>>> {
+    let mut found: HashMap<ContentHash, Vec<&TreePath>> = HashMap::new();
+    for path in paths {
+        let hash = ops::content_hash(tree, path)?;
+        if hash != ContentHash::of(b"") {
+            found.entry(hash).or_default().push(path);
+        }
+    }
+    Ok(found)
 }

@@ -127,7 +127,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Says which operation failed on which path, of what [kind](ErrorKind), and what to do next.
+/// An error: the operation that failed, the path, the [kind](ErrorKind), and what to do next.
 ///
 /// Its text is one sentence for a model or a person and never shows a path of the host. What the
 /// system said is kept as [`source`](StdError::source).
@@ -209,7 +209,7 @@ impl Error {
         self
     }
 
-    /// Says that it happened in another operation, which the caller asked for.
+    /// Sets the operation to the one that the caller asked for.
     #[must_use]
     pub fn during(mut self, operation: Operation) -> Self {
         self.0.operation = operation;
@@ -221,12 +221,12 @@ impl Error {
         self.0.kind
     }
 
-    /// Tells whether it says that nothing is there: a link above a path means that nothing is below.
+    /// Returns whether it says that nothing is there: a link above a path means that nothing is below.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied)
     }
 
-    /// Tells whether the process was short of something that other processes may give back: files, memory.
+    /// Returns whether the process was short of something that other processes may give back: files, memory.
     pub(crate) fn is_shortage(&self) -> bool {
         const SHORT_OF: [i32; 4] = [4, 12, 23, 24]; // EINTR, ENOMEM, ENFILE, EMFILE
         let code = self.0.source.as_ref().and_then(io::Error::raw_os_error);

@@ -1,4 +1,4 @@
-//! The files at one moment.
+//! Captures: the files of one moment.
 
 use std::fmt;
 use std::iter::Sum;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::path::TreePath;
 use crate::tree::Tree;
 
-/// Counts what is in a tree.
+/// The totals of a tree.
 ///
 /// ```
 /// use wink_fs::{Backend, MemoryBackend, TreePath, WriteOptions, ops};
@@ -21,11 +21,11 @@ use crate::tree::Tree;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Files and links.
+    /// The number of files and links.
     pub files: u64,
-    /// Directories, without the root.
+    /// The number of directories, without the root.
     pub directories: u64,
-    /// The sizes of all files added up.
+    /// The total size of all files.
     pub bytes: u64,
 }
 
@@ -35,7 +35,7 @@ impl Totals {
         Self { files, directories, bytes }
     }
 
-    /// Returns these totals with others in the place of some that they contain.
+    /// Replaces a part of these totals.
     pub(crate) fn with(self, added: Self, taken: Self) -> Self {
         Self {
             files: self.files + added.files - taken.files,
@@ -51,7 +51,7 @@ impl Sum for Totals {
     }
 }
 
-/// Holds the files as they were at one moment.
+/// The files of one moment.
 ///
 /// ```
 /// use wink_fs::{Backend, Filesystem, MemoryBackend, Tree, TreePath};
@@ -65,19 +65,19 @@ impl Sum for Totals {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Capture {
-    /// The files, without what was excluded or passed over.
+    /// The files, without what was excluded or skipped.
     pub tree: Arc<dyn Tree>,
-    /// What is in the tree.
+    /// The totals of the tree.
     pub totals: Totals,
-    /// Whether all of it was there at one and the same moment.
+    /// Whether everything is from one moment.
     pub point_in_time: bool,
     /// What could not be captured, such as a FIFO.
     pub not_captured: Vec<NotCaptured>,
-    /// How many directories there are whose hash the backend could learn, to be faster next time.
+    /// How many directories have a hash that the backend could learn, to be faster next time.
     pub unlearnt: u64,
 }
 
-/// Names an entry that could not be captured.
+/// An entry that could not be captured.
 ///
 /// ```
 /// use wink_fs::{Backend, MemoryBackend};
@@ -88,14 +88,14 @@ pub struct Capture {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct NotCaptured {
-    /// Where it is.
+    /// Its path.
     pub path: TreePath,
     /// What it is.
     pub why: &'static str,
 }
 
 impl Capture {
-    /// Makes the value of a backend that captures one moment and passes over nothing.
+    /// Makes the capture of a backend that captures one moment and skips nothing.
     pub fn new(tree: Arc<dyn Tree>, totals: Totals) -> Self {
         Self { tree, totals, point_in_time: true, not_captured: Vec::new(), unlearnt: 0 }
     }

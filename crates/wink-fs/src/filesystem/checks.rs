@@ -1,15 +1,15 @@
-//! The refusals every backend words alike.
+//! Errors that are the same on every backend, those of other crates included.
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-/// The longest target a link on disk can have.
+/// The longest target of a link on disk.
 const MAX_TARGET_BYTES: usize = 4095;
 
-/// Refuses to remove, rename or replace the root.
-pub(crate) fn check_not_root(operation: Operation, path: &TreePath) -> Result<()> {
+/// Refuses the root.
+pub fn check_not_root(operation: Operation, path: &TreePath) -> Result<()> {
     if !path.is_root() {
         return Ok(());
     }
@@ -18,8 +18,8 @@ pub(crate) fn check_not_root(operation: Operation, path: &TreePath) -> Result<()
         .with_detail("it is the workspace's root, which always stays; name an entry in it"))
 }
 
-/// Refuses an entry that is not a file where only a file will do.
-pub(crate) fn check_file(operation: Operation, path: &TreePath, kind: Kind) -> Result<()> {
+/// Refuses anything but a file.
+pub fn check_file(operation: Operation, path: &TreePath, kind: Kind) -> Result<()> {
     match kind {
         Kind::File => Ok(()),
         Kind::Directory => Err(Error::new(operation, ErrorKind::IsADirectory).with_path(path)),
@@ -28,8 +28,8 @@ pub(crate) fn check_file(operation: Operation, path: &TreePath, kind: Kind) -> R
     }
 }
 
-/// Refuses an entry that cannot be listed.
-pub(crate) fn check_directory(path: &TreePath, kind: Kind) -> Result<()> {
+/// Refuses anything but a directory.
+pub fn check_directory(path: &TreePath, kind: Kind) -> Result<()> {
     match kind {
         Kind::Directory => Ok(()),
         Kind::Symlink => Err(Error::through_link(Operation::List, path)),
@@ -39,8 +39,8 @@ pub(crate) fn check_directory(path: &TreePath, kind: Kind) -> Result<()> {
     }
 }
 
-/// Refuses to let an entry take the place of one of another kind.
-pub(crate) fn check_replaceable(moved: Kind, there: Kind, to: &TreePath) -> Result<()> {
+/// Refuses to replace an entry by one of another kind.
+pub fn check_replaceable(moved: Kind, there: Kind, to: &TreePath) -> Result<()> {
     let kind = match (moved, there) {
         (Kind::Directory, Kind::Directory) => return Ok(()),
         (Kind::Directory, _) => ErrorKind::NotADirectory,
@@ -52,8 +52,8 @@ pub(crate) fn check_replaceable(moved: Kind, there: Kind, to: &TreePath) -> Resu
     ))
 }
 
-/// Refuses a link's target that no link on disk could have.
-pub(crate) fn check_target(path: &TreePath, target: &[u8]) -> Result<()> {
+/// Refuses a target that no link on disk can have.
+pub fn check_target(path: &TreePath, target: &[u8]) -> Result<()> {
     let why = match target {
         [] => "a link's target cannot be empty; give one",
         _ if target.contains(&0) => "a link's target cannot contain a NUL byte; leave it out",
@@ -65,15 +65,15 @@ pub(crate) fn check_target(path: &TreePath, target: &[u8]) -> Result<()> {
     Err(Error::new(Operation::Symlink, ErrorKind::InvalidArgument).with_path(path).with_detail(why))
 }
 
-/// Says that the place of a new entry has no directory to be in.
-pub(crate) fn no_parent(operation: Operation, path: &TreePath) -> Error {
+/// Returns the error for a missing parent.
+pub fn no_parent(operation: Operation, path: &TreePath) -> Error {
     Error::new(operation, ErrorKind::NotFound)
         .with_path(path)
         .with_detail("its parent directory is not there; make that first")
 }
 
-/// Refuses to let a directory go into itself.
-pub(crate) fn check_not_into_itself(
+/// Refuses to move a directory into itself.
+pub fn check_not_into_itself(
     operation: Operation,
     kind: Kind,
     from: &TreePath,
@@ -87,15 +87,15 @@ pub(crate) fn check_not_into_itself(
         .with_detail("a directory cannot go into itself; choose a place outside it"))
 }
 
-/// Says that only a link has a target.
-pub(crate) fn not_a_link(path: &TreePath) -> Error {
+/// Returns the error for reading the target of something else than a link.
+pub fn not_a_link(path: &TreePath) -> Error {
     Error::new(Operation::Read, ErrorKind::InvalidArgument)
         .with_path(path)
         .with_detail("it is not a symbolic link and has no target; read or list it")
 }
 
-/// Says that the file is not the one the caller knew.
-pub(crate) fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
+/// Returns the error for a file that is not in the expected state.
+pub fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
     let error = Error::new(Operation::Write, ErrorKind::Conflict).with_path(path);
     match current {
         Some(hash) => error.with_current_hash(hash).with_detail(format!(
@@ -106,14 +106,14 @@ pub(crate) fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
     }
 }
 
-/// Says that an entry is not the one that was to be removed.
-pub(crate) fn not_expected(path: &TreePath) -> Error {
+/// Returns the error for an entry that is not the one to be removed.
+pub fn not_expected(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::Conflict)
         .with_path(path)
         .with_detail("it changed since it was looked at; look at it again")
 }
 
-/// Says that a directory holds what no path can name, so that it could not be brought back.
+/// Returns the error for a directory with entries too deep to have a path, which could not be restored.
 pub(crate) fn not_all_named(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::TooLarge).with_path(path).with_detail(
         "the directory holds entries whose paths are longer than 4096 bytes, which could not be \
@@ -121,7 +121,7 @@ pub(crate) fn not_all_named(path: &TreePath) -> Error {
     )
 }
 
-/// Says that no path could name what is in a directory, where it would be.
+/// Returns the error for a move that would make entries too deep to have a path.
 pub(crate) fn not_all_nameable(to: &TreePath) -> Error {
     Error::new(Operation::Rename, ErrorKind::TooLarge).with_path(to).with_detail(
         "paths in the directory would be longer than 4096 bytes there, and could not be moved back; \
@@ -129,7 +129,7 @@ pub(crate) fn not_all_nameable(to: &TreePath) -> Error {
     )
 }
 
-/// Says that a file that may not be read could not be compared with what is there later, and so not brought back.
+/// Returns the error for an unreadable file, which undo could not compare.
 pub(crate) fn unreadable(operation: Operation, path: &TreePath) -> Error {
     Error::new(operation, ErrorKind::PermissionDenied).with_path(path).with_detail(
         "it may not be read, so that undo could not bring it back; nothing was changed. Make it \
@@ -137,7 +137,7 @@ pub(crate) fn unreadable(operation: Operation, path: &TreePath) -> Error {
     )
 }
 
-/// Says that something in a directory could not be brought back.
+/// Returns the error for an entry that could not be restored.
 pub(crate) fn holds_special(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::SpecialFile).with_path(path).with_detail(
         "it is a FIFO, socket or device, which could not be brought back with the directory it is \
@@ -145,7 +145,7 @@ pub(crate) fn holds_special(path: &TreePath) -> Error {
     )
 }
 
-/// Says that something which is not captured lies where something else must go.
+/// Returns the error for an uncaptured entry in the way.
 pub(crate) fn in_the_way(path: &TreePath) -> Error {
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
         "the directory holds something that is not captured and must give way to something else; \
@@ -153,7 +153,7 @@ pub(crate) fn in_the_way(path: &TreePath) -> Error {
     )
 }
 
-/// Says that the directory of the workspace is there no more.
+/// Returns the error for a deleted workspace directory.
 pub(crate) fn root_is_gone(operation: Operation) -> Error {
     Error::new(operation, ErrorKind::Unavailable).with_detail(
         "the directory of the workspace was deleted while it was in use, and its history was not; \

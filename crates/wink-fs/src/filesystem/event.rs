@@ -1,4 +1,4 @@
-//! Events that tell observers what happened.
+//! Events for observers.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::scope::Scope;
 
-/// Tells of one successful change.
+/// A successful change.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -37,39 +37,39 @@ pub enum Event {
     DirectoryCreated { path: TreePath },
     /// A symbolic link was made.
     LinkCreated { path: TreePath },
-    /// What is kept of a file's permissions changed.
+    /// A file's mode changed.
     ModeChanged { path: TreePath },
-    /// An entry was removed, with all that was below it.
+    /// An entry was removed, with everything below it.
     FileDeleted { path: TreePath, files: u64, directories: u64 },
-    /// An entry moved, with all that is below it.
+    /// An entry moved, with everything below it.
     Renamed { from: TreePath, to: TreePath },
-    /// What is at some paths, and below them, was made that of another tree; the root stands for all files.
+    /// Paths, and everything below them, were replaced; the root stands for all files.
     Replaced { paths: Vec<TreePath> },
-    /// The files were kept.
+    /// A snapshot was taken.
     SnapshotTaken { id: SnapshotId },
-    /// Files were made those of a snapshot.
+    /// Files were restored from a snapshot.
     Restored { id: SnapshotId },
-    /// Snapshots were taken away that are not to be kept.
+    /// Snapshots were pruned.
     SnapshotsPruned { ids: Vec<SnapshotId> },
-    /// Paths were taken out of snapshots.
+    /// Paths were removed from snapshots.
     PathsPruned { snapshots: Vec<SnapshotId>, paths: BTreeSet<String> },
-    /// The changes of a call whose process died were rolled back, except where another program changed something
-    /// since. What a program had changed is left as it is, with what others changed since. An undo takes back what
-    /// is left.
+    /// An interrupted call was rolled back, except where another program changed something since. Changes of an
+    /// interrupted program are left as they are. An undo undoes what is left.
     Recovered { taken_back: Vec<TreePath>, left: Vec<TreePath> },
-    /// A replacement (a restore, an import) whose process died was finished, except for what is left: another program
-    /// changed that since, or its new content was not found. An undo takes back what was finished.
+    /// An interrupted replacement (a restore, an import) was finished, except for `left`: another program changed that
+    /// since, or its new content is missing. An undo undoes it.
     ReplacementFinished { name: String, finished: Vec<TreePath>, left: Vec<TreePath> },
-    /// A replacement whose process died cannot be finished for now, as where the files are read-only. The first call
-    /// that finds them writable finishes and records it.
+    /// An interrupted replacement cannot be finished for now, for example because the files are read-only. The first
+    /// call that can write finishes it.
     ReplacementUnfinished { name: String },
-    /// A program wrote into an entry that was out of view already, or a call that took it out of view did not end, and
-    /// something else is in its place now. It waits at a place of the host until the path is free.
+    /// An operation was done, but not everything that follows it, such as deleting snapshots that it made unnecessary.
+    /// The next operation does that.
+    HousekeepingFailed { name: String, reason: String },
+    /// A program wrote into an entry that was out of view, or a call was interrupted after it displaced the entry, and
+    /// its path is taken now. It waits at `place` until the path is free.
     EntryWaits { path: TreePath, place: PathBuf },
-    /// Such an entry came back into view, since nothing was in its place.
+    /// Such an entry is back at its path.
     EntryReturned { path: TreePath },
-    /// The history takes nine tenths of the space that it may, or more: soon no snapshot is taken.
-    StoreNearlyFull { bytes: u64, max_bytes: u64 },
 }
 
 impl Event {
@@ -93,7 +93,7 @@ impl Event {
     }
 }
 
-/// Returns where something is different where that was found out, else where it may be.
+/// Returns the paths that differ, or those that may.
 fn replaced_paths(scope: &Scope, plan: Option<&ReplacePlan<'_>>) -> Vec<TreePath> {
     match (plan, scope.starts()) {
         (Some(plan), _) => plan.differences.iter().map(|it| it.path.clone()).collect(),
@@ -104,7 +104,7 @@ fn replaced_paths(scope: &Scope, plan: Option<&ReplacePlan<'_>>) -> Vec<TreePath
 
 type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// Tells observers of every change, in the order in which the changes happen.
+/// The observers, called for every change in order.
 ///
 /// ```
 /// use wink_fs::{Filesystem, Layered, MemoryBackend, Observers, TreePath};
@@ -117,12 +117,12 @@ type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 #[derive(Default)]
 pub struct Observers {
     all: Vec<Observer>,
-    /// Whether changes are told of as a whole when they are all made.
+    /// Whether changes are reported as a whole at the end.
     is_quiet: AtomicBool,
 }
 
 impl Observers {
-    /// Adds one that is told after those added before it.
+    /// Adds an observer, called after those added before.
     #[must_use]
     pub fn and(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.all.push(Box::new(observer));
@@ -131,12 +131,12 @@ impl Observers {
 }
 
 impl Observers {
-    /// Tells all of them.
+    /// Calls all observers.
     pub(crate) fn tell(&self, event: &Event) {
         self.all.iter().for_each(|observer| observer(event));
     }
 
-    /// Makes changes of which none is told by itself; the only writer does that.
+    /// Runs changes without reporting each; only the writer may do so.
     pub(crate) fn quietly<T>(&self, work: impl FnOnce() -> T) -> T {
         self.is_quiet.store(true, Ordering::Relaxed);
         let done = work();

@@ -48,14 +48,14 @@ impl Guard {
         self
     }
 
-    /// Announces the absolute prefix a model may use, in place of the backend's own.
+    /// Sets the absolute prefix that an agent may use, instead of the backend's own.
     #[must_use]
     pub fn mount_point(mut self, mount_point: MountPoint) -> Self {
         self.mount_point = Some(mount_point);
         self
     }
 
-    /// Refuses to move a directory to where what is below it would pass a limit.
+    /// Refuses a move after which something below the directory would exceed a limit.
     fn check_moved(&self, tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<()> {
         let mut directories = vec![from.clone()];
         while let Some(directory) = directories.pop() {
@@ -75,7 +75,7 @@ impl Guard {
 
     fn check_created(&self, tree: &dyn Tree, path: &TreePath, operation: Operation) -> Result<()> {
         match self.excess(path) {
-            // What exists already may be changed, whether the agent or another program created it.
+            // An existing entry may be changed, no matter which program created it.
             Some((kind, why)) if tree.stat(path).is_err() => {
                 Err(Error::new(operation, kind).with_path(path).with_detail(why))
             }
@@ -83,7 +83,7 @@ impl Guard {
         }
     }
 
-    /// Says which limit a path passes.
+    /// Returns the limit that a path exceeds.
     fn excess(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
         let Limits { max_depth, max_segment, ascii_only, plain_names, .. } = self.limits;
         if let Some(max) = max_depth.filter(|max| path.depth() > *max) {
@@ -114,9 +114,9 @@ impl Guard {
     }
 }
 
-/// Returns how many characters the longest segment has, where those are too many.
+/// Returns the length of the longest segment in characters, if it is too long.
 fn too_long_segment(path: &TreePath, max: usize) -> Option<usize> {
-    // No character has less than a byte.
+    // A character has at least one byte.
     if path.as_bytes().len() <= max {
         return None;
     }

@@ -1,5 +1,6 @@
 //! Decorators: one piece of code that forwards every call, and small layers that look at them.
 
+use std::any::Any;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::path::TreePath;
 use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::scope::{Exclusions, Scope};
-use crate::tree::{Entry, FileMode, Stat, Tree};
+use crate::tree::{Entry, FileMode, KnownEntry, Stat, Tree};
 
 /// Describes one call on its way to a backend.
 ///
@@ -77,7 +78,7 @@ impl fmt::Debug for Source<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// Tells whether the call is there to change something.
+    /// Returns whether the call is there to change something.
     pub fn is_change(&self) -> bool {
         !matches!(
             self,
@@ -253,6 +254,7 @@ struct LayeredView<L> {
 /// Writes the methods of `Tree` once for both decorators.
 macro_rules! layered_tree {
     ($type:ident) => {
+        #[deny(clippy::missing_trait_methods)]
         impl<L: Layer> Tree for $type<L> {
             fn stat(&self, path: &TreePath) -> Result<Stat> {
                 look(&*self.inner, &*self.layer, &Call::Stat { path }, |tree| tree.stat(path))
@@ -260,6 +262,10 @@ macro_rules! layered_tree {
 
             fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
                 look(&*self.inner, &*self.layer, &Call::List { path }, |tree| tree.list(path))
+            }
+
+            fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+                look(&*self.inner, &*self.layer, &Call::List { path }, |tree| tree.list_known(path))
             }
 
             fn open(&self, path: &TreePath) -> Result<Content> {
@@ -287,6 +293,11 @@ macro_rules! layered_tree {
                 .ok()
                 .flatten()
             }
+
+            /// None: a backend that recognised its own tree would go around the layer.
+            fn own_state(&self) -> Option<&dyn Any> {
+                None
+            }
         }
     };
 }
@@ -294,6 +305,7 @@ macro_rules! layered_tree {
 layered_tree!(Layered);
 layered_tree!(LayeredView);
 
+#[deny(clippy::missing_trait_methods)]
 impl<L: Layer> Filesystem for Layered<L> {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -338,6 +350,7 @@ impl<L: Layer> Filesystem for Layered<L> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<L: Layer> Backend for Layered<L> {
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
         let call = Call::Replace { scope, plan: None };

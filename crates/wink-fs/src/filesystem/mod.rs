@@ -1,7 +1,7 @@
 //! What a tool is given: a tree that can be changed; and layers over it, such as limits and events.
 
 pub(crate) mod capture;
-pub(crate) mod checks;
+pub mod checks;
 pub(crate) mod event;
 pub(crate) mod guard;
 pub(crate) mod layer;
@@ -20,13 +20,14 @@ use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::staged::{Staged, Staging};
 use crate::hash::ContentHash;
 use crate::limits::Limits;
-use crate::oplog::{BeforeImage, KeptEntry, Left};
+use crate::memory::MemoryBackend;
+use crate::oplog::{BeforeImage, ContentId, CopiedImage, KeptEntry};
 use crate::path::{MountPoint, TreePath};
 use crate::tree::merkle::Identity;
 use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{FileMode, Tree};
 
-/// Says what must be true of a path for content to be put there.
+/// The condition for writing to a path.
 ///
 /// ```
 /// use wink_fs::{ContentHash, PutCondition};
@@ -47,7 +48,7 @@ pub enum PutCondition {
     Unchanged(ContentHash),
 }
 
-/// Says how safe a change is when the machine loses power.
+/// How safe a change is when the machine loses power.
 ///
 /// ```
 /// assert!(wink_fs::Durability::Synced > wink_fs::Durability::Atomic);
@@ -62,7 +63,7 @@ pub enum Durability {
     Synced,
 }
 
-/// Says how content is put in place.
+/// How content is put in place.
 ///
 /// ```
 /// use wink_fs::{FileMode, PutCondition, PutOptions};
@@ -106,7 +107,7 @@ impl PutOptions {
     }
 }
 
-/// Says what putting content in place did.
+/// The result of putting content in place.
 ///
 /// ```
 /// use wink_fs::{Filesystem, MemoryBackend, PutOptions, Staged, TreePath};
@@ -132,7 +133,7 @@ impl Put {
     }
 }
 
-/// Says whether a directory goes together with what is in it.
+/// Whether a directory is removed together with its entries.
 ///
 /// ```
 /// assert_eq!(wink_fs::Recursion::default(), wink_fs::Recursion::OnlyEmpty);
@@ -168,8 +169,8 @@ pub struct EntryIdentity(pub(crate) Identity);
 impl EntryIdentity {
     /// Looks at what is at a path; nothing, a FIFO, socket or device has none.
     pub fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Self>> {
-        Ok(match Left::at(tree, path)? {
-            Some(Left::Entry(identity)) => Some(Self(identity)),
+        Ok(match ContentId::at(tree, path)? {
+            Some(ContentId::Entry(identity)) => Some(Self(identity)),
             _ => None,
         })
     }
@@ -233,7 +234,7 @@ impl Sum for Replaced {
     }
 }
 
-/// Says whether a rename may take the place of what is there.
+/// Whether a rename may replace an existing entry.
 ///
 /// ```
 /// assert_eq!(wink_fs::Replacement::default(), wink_fs::Replacement::Refuse);
@@ -247,7 +248,44 @@ pub enum Replacement {
     Replace,
 }
 
-/// Holds what a workspace says of itself.
+/// Names the kind of a backend; snapshots and sessions record it as text.
+///
+/// ```
+/// use wink_fs::{BackendKind, Filesystem, MemoryBackend};
+///
+/// let kind = MemoryBackend::new().properties().backend;
+/// assert_eq!(kind, BackendKind::InMemory);
+/// assert_eq!(kind.as_str(), "in_memory");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum BackendKind {
+    /// `in_memory`: [`MemoryBackend`](crate::MemoryBackend).
+    InMemory,
+    /// `host`: [`HostBackend`](crate::HostBackend).
+    Host,
+    /// A backend of another crate, by its own name.
+    Other(&'static str),
+}
+
+impl BackendKind {
+    /// Returns the name that is recorded.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InMemory => "in_memory",
+            Self::Host => "host",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The properties of a workspace.
 ///
 /// ```
 /// use wink_fs::{Filesystem, MemoryBackend};
@@ -259,8 +297,8 @@ pub enum Replacement {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Properties {
-    /// What kind of backend it is: `in_memory`, `host`, and so on.
-    pub backend: &'static str,
+    /// What kind of backend it is.
+    pub backend: BackendKind,
     /// Where the root is: `/` in memory, the directory's own path on a host. Not for a model.
     pub root: String,
     /// The absolute prefix a model may use.
@@ -273,8 +311,9 @@ pub struct Properties {
 
 impl Properties {
     /// Makes the value of a backend that bounds and refuses nothing.
-    pub fn new(backend: &'static str, root: impl Into<String>) -> Self {
-        let (root, limits) = (root.into(), Limits::unlimited());
+    pub fn new(backend: BackendKind, root: impl Into<String>) -> Self {
+        let root = root.into();
+        let limits = Limits::unlimited();
         Self { backend, root, mount_point: None, read_only: false, limits }
     }
 }
@@ -288,10 +327,10 @@ impl Properties {
 /// - The root cannot be removed, renamed or replaced by a rename: PermissionDenied, whatever else is wrong.
 ///   Elsewhere it is a directory like any other: something else to be made there is AlreadyExists, content
 ///   to be put there IsADirectory.
-/// - An entry that is to be changed must be there: NotFound where it is not or where the path passes
-///   through a file, PermissionDenied where it passes through a symbolic link.
-/// - A new entry's parent must be there: NotFound where it is not, NotADirectory where the path passes
-///   through a file, PermissionDenied where it passes through a symbolic link.
+/// - An entry that is to be changed must be there: NotFound if it is not or if the path passes
+///   through a file, PermissionDenied if it passes through a symbolic link.
+/// - A new entry's parent must be there: NotFound if it is not, NotADirectory if the path passes
+///   through a file, PermissionDenied if it passes through a symbolic link.
 /// - A link is removed, renamed and replaced itself; what it points to is never touched.
 ///
 /// ```
@@ -311,8 +350,10 @@ pub trait Filesystem: Tree {
     /// Returns what the filesystem says of itself.
     fn properties(&self) -> &Properties;
 
-    /// Starts writing content that no reader sees yet.
-    fn stage(&self) -> Result<Staging>;
+    /// Starts writing content that no reader sees yet; in memory, unless the backend has a better place.
+    fn stage(&self) -> Result<Staging> {
+        Ok(Staging::in_memory())
+    }
 
     /// Makes `staged` the content of the file at `path`, in one step.
     ///
@@ -384,47 +425,63 @@ impl fmt::Debug for KeptFirst {
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 pub trait Backend: Filesystem {
-    /// Makes the files those of another tree, as a whole or not at all.
+    /// Replaces the files by those of another tree, as a whole or not at all.
     ///
     /// What is the same already is left alone. Everything is read from `target` before the first change;
     /// a target that cannot be read, or has a FIFO, socket or device in it, changes nothing. The state
     /// before it can be brought back by replacing with a captured tree.
     /// Only what is in scope changes; parents that such an entry needs are made.
-    fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced>;
+    fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+        let before = self.capture(scope.excluded())?;
+        self.replace_by(&ReplacePlan::new(before, target, scope)?, &mut || Ok(None))
+    }
 
-    /// Does the same by a plan made from the backend's own capture, after which no process wrote.
+    /// Like [`replace`](Self::replace), by a plan made from the backend's own capture, after which no process wrote.
     ///
     /// It saves looking at everything again. `first` is done once, before the first change and maybe
-    /// while what is new is staged; where it fails, nothing changes.
+    /// while what is new is staged; if it fails, nothing changes. [`ReplacePlan::apply`] returns the files as
+    /// they are to be.
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced>;
 
-    /// Tells whether a replacement that a process began which died is still to be finished, as where the files cannot be
+    /// Returns whether a dead process's replacement is still to be finished, as when the files cannot be
     /// written to for now.
     fn is_unfinished(&self) -> bool {
         false
     }
 
-    /// Refuses such a plan where something lies in the way of it, or the target has what no replacement can
+    /// Refuses such a plan if something lies in the way of it, or the target has what no replacement can
     /// make, as doing it would, and changes nothing.
-    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()>;
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
+        MemoryBackend::over(&self.live())?.check_replace(plan)
+    }
 
     /// Returns the files as they are now, less what is excluded; later changes do not show in it.
     ///
     /// Where content is not kept, but read when it is asked for, content that has changed since is a
-    /// Conflict.
-    fn capture(&self, excluded: &Exclusions) -> Result<Capture>;
+    /// Conflict. By default everything is copied to memory.
+    fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
+        let mut copy = MemoryBackend::new();
+        copy.replace(&*self.live(), &Scope::everything().excluding(excluded.clone()))?;
+        copy.capture(&Exclusions::default())
+    }
 
     /// Takes in the hashes of what it captured, as another tree that holds the same knows them.
     ///
     /// It makes the next capture faster and changes nothing else.
-    fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree);
+    fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
+        let _ = (captured, same);
+    }
 
-    /// Brings in an entry of another tree, with everything below it, where nothing is; in one step.
+    /// Copies an entry of another tree, with everything below it, to a free path, in one step.
     ///
     /// Something that is there is AlreadyExists, a parent that is not NotFound.
-    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()>;
+    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
+        let mut after = MemoryBackend::over(&self.live())?;
+        after.install(path, source)?;
+        self.replace(&after, &Scope::paths([path.clone()])).map(drop)
+    }
 
-    /// Moves an entry that was kept back to its place, where nothing is, and tells whether it could: else it is copied.
+    /// Moves a kept entry back to its place, where nothing is, and returns whether it could: else it is copied.
     ///
     /// What other programs write into it meanwhile, because they have it open, comes back with it.
     fn give_back(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
@@ -434,8 +491,12 @@ pub trait Backend: Filesystem {
 
     /// Begins to keep what changes displace; a backend that needs a place for it gets `aside`.
     ///
-    /// Nothing is there, and no other name beside it begins with that one and a dot.
-    fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>>;
+    /// Nothing is there, and no other name beside it begins with that one and a dot. By default what is displaced is
+    /// copied to memory, and is gone with the process.
+    fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>> {
+        let _ = aside;
+        Ok(Box::new(CopiedImage::new(self.live())))
+    }
 
     /// Returns a view of the files as they are at each call, usable while another thread writes.
     fn live(&self) -> Arc<dyn Tree>;

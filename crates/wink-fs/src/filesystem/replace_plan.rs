@@ -1,16 +1,19 @@
-//! What a replacement will change, found out before it is done.
+//! Plans: what a replacement will change, computed before it begins.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
+use crate::filesystem::{Backend as _, Replaced};
+use crate::memory::MemoryBackend;
 use crate::path::TreePath;
 use crate::tree::compare::{Difference, compare};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 
-/// Holds how captured files differ from those that are to take their place.
+/// The differences between captured files and those that replace them.
 ///
 /// ```
 /// use wink_fs::{Backend, Filesystem, MemoryBackend, ReplacePlan, Scope, TreePath};
@@ -25,24 +28,48 @@ use crate::tree::{Kind, Tree};
 /// ```
 #[derive(Clone)]
 pub struct ReplacePlan<'a> {
-    /// The files as they are.
+    /// The current files.
     pub(crate) before: Capture,
-    /// The files as they are to be.
+    /// The new files.
     pub(crate) target: &'a dyn Tree,
     /// What may change.
     pub(crate) scope: &'a Scope,
-    /// In the order of their paths.
+    /// Sorted by path.
     pub(crate) differences: Vec<Difference>,
+    /// Shared by clones, so that each tree is counted once.
+    counts: Arc<Counts>,
+}
+
+/// How many files and links each difference removes and adds, once they were counted.
+#[derive(Default)]
+struct Counts {
+    removed: OnceLock<Vec<u64>>,
+    added: OnceLock<Vec<u64>>,
 }
 
 impl<'a> ReplacePlan<'a> {
-    /// Finds the differences within a scope.
+    /// Computes the differences in scope.
     pub fn new(before: Capture, target: &'a dyn Tree, scope: &'a Scope) -> Result<Self> {
         let differences = compare(&*before.tree, target, scope)?;
-        Ok(Self { before, target, scope, differences })
+        Ok(Self { before, target, scope, differences, counts: Arc::default() })
     }
 
-    /// Returns the files as they are to be.
+    /// Returns the plan for a target with the same files.
+    pub(crate) fn with_target(&self, target: &'a dyn Tree) -> Self {
+        Self { target, ..self.clone() }
+    }
+
+    /// Returns how many files and links each difference removes, replaced ones included.
+    pub(crate) fn removed(&self) -> Result<&[u64]> {
+        counted(&self.counts.removed, &self.differences, |it| it.count_before(&*self.before.tree))
+    }
+
+    /// Returns how many files and links each difference adds, replaced ones included.
+    pub(crate) fn added(&self) -> Result<&[u64]> {
+        counted(&self.counts.added, &self.differences, |it| it.count_after(self.target))
+    }
+
+    /// Returns the new files.
     pub fn target(&self) -> &'a dyn Tree {
         self.target
     }
@@ -52,14 +79,24 @@ impl<'a> ReplacePlan<'a> {
         self.scope
     }
 
-    /// Tells whether there is nothing to do.
+    /// Returns whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty()
     }
 
-    /// Refuses a FIFO, socket or device among what is to be made.
+    /// Returns the new files with the counts of what changes, given the current files with everything that is excluded.
+    ///
+    /// Everything that changes is read from the target.
+    pub fn apply(&self, live: &Arc<dyn Tree>) -> Result<(Arc<dyn Tree>, Replaced)> {
+        let mut after = MemoryBackend::over(live)?;
+        let replaced = after.replace_by(self, &mut || Ok(None))?;
+        Ok((after.live(), replaced))
+    }
+
+    /// Refuses a FIFO, socket or device in the target.
     pub(crate) fn check_kinds(&self) -> Result<()> {
-        let mut made = self.differences.iter().filter_map(|it| Some((&it.path, it.after?)));
+        let made = self.differences.iter().filter(|it| it.directory_mode().is_none());
+        let mut made = made.filter_map(|it| Some((&it.path, it.after?)));
         made.try_for_each(|(path, kind)| self.check_kind(path, kind))
     }
 
@@ -82,6 +119,18 @@ impl<'a> ReplacePlan<'a> {
         }
         Ok(())
     }
+}
+
+fn counted<'c>(
+    cell: &'c OnceLock<Vec<u64>>,
+    differences: &[Difference],
+    count: impl FnMut(&Difference) -> Result<u64>,
+) -> Result<&'c [u64]> {
+    if let Some(counts) = cell.get() {
+        return Ok(counts);
+    }
+    let counts = differences.iter().map(count).collect::<Result<_>>()?;
+    Ok(cell.get_or_init(|| counts))
 }
 
 impl fmt::Debug for ReplacePlan<'_> {

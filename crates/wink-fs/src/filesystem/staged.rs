@@ -1,4 +1,4 @@
-//! Content on its way in: written where no reader sees it, then put in place in one step.
+//! Staged content: written where no reader sees it, then put in place in one step.
 
 use std::any::Any;
 use std::fmt;
@@ -9,15 +9,15 @@ use bytes::Bytes;
 use crate::hash::ContentHash;
 use crate::tree::content::Content;
 
-/// Takes bytes for a backend until they are complete.
+/// Receives bytes for a backend until they are complete.
 pub trait StagingSink: Write + Send {
-    /// Ends the writing and returns what was written.
+    /// Ends the writing and returns the content.
     fn finish(self: Box<Self>) -> io::Result<Box<dyn StagedBody>>;
 }
 
-/// Holds complete content that a backend can put in place; dropping it discards the content.
+/// Complete content that a backend can put in place; dropping it discards the content.
 pub trait StagedBody: Any + Send {
-    /// Gives access to the content.
+    /// Returns the content.
     fn content(&self) -> Content;
 }
 
@@ -27,10 +27,10 @@ impl StagedBody for Bytes {
     }
 }
 
-/// Writes content of any size that is not in view yet; made by [`Filesystem::stage`].
+/// Writes staged content of any size; made by [`Filesystem::stage`].
 ///
-/// No other call waits for it, because the backend's lock is not held meanwhile. Dropped before
-/// [`finish`](Self::finish), or never put, it changes nothing.
+/// The backend's lock is not held meanwhile, so no other call waits. Dropped before [`finish`](Self::finish), or
+/// never put, it changes nothing.
 ///
 /// ```
 /// use std::io::Write;
@@ -62,7 +62,12 @@ impl Staging {
         Self { sink, hasher: blake3::Hasher::new(), len: 0, carried: 0 }
     }
 
-    /// Carries over existing content, which does not count as written by the caller.
+    /// Starts writing into memory.
+    pub fn in_memory() -> Self {
+        Self::new(Box::new(Buffer::default()))
+    }
+
+    /// Copies existing content, which does not count as supplied by the caller.
     pub fn carry_over(&mut self, content: &Content) -> io::Result<()> {
         let before = self.len;
         content.for_each_chunk(|chunk| self.write_all(chunk))?;
@@ -70,16 +75,36 @@ impl Staging {
         Ok(())
     }
 
-    /// Returns the hash of all bytes written so far.
+    /// Returns the hash so far.
     pub fn hash_so_far(&self) -> ContentHash {
         ContentHash::from_bytes(self.hasher.finalize().into())
     }
 
-    /// Ends the writing; the result can be put in place.
+    /// Ends the writing.
     pub fn finish(self) -> io::Result<Staged> {
         let hash = self.hash_so_far();
         let body = self.sink.finish()?;
         Ok(Staged { body, hash, len: self.len, carried: self.carried })
+    }
+}
+
+/// Collects staged bytes.
+#[derive(Default)]
+struct Buffer(Vec<u8>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl StagingSink for Buffer {
+    fn finish(self: Box<Self>) -> io::Result<Box<dyn StagedBody>> {
+        Ok(Box::new(Bytes::from(self.0)))
     }
 }
 
@@ -102,7 +127,7 @@ impl fmt::Debug for Staging {
     }
 }
 
-/// Holds complete content with its hash, ready for [`Filesystem::put`].
+/// Complete content with its hash, ready for [`Filesystem::put`].
 ///
 /// ```
 /// use wink_fs::{ContentHash, Staged};
@@ -121,10 +146,11 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Takes bytes that are in memory.
+    /// Wraps bytes in memory.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        let (hash, len) = (ContentHash::of(&bytes), bytes.len() as u64);
+        let hash = ContentHash::of(&bytes);
+        let len = bytes.len() as u64;
         Self { body: Box::new(bytes), hash, len, carried: 0 }
     }
 
@@ -133,27 +159,27 @@ impl Staged {
         self.hash
     }
 
-    /// Returns the size of the content in bytes.
+    /// Returns the size in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Tells whether there are no bytes.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns how many bytes the caller supplied, less what was carried over from before.
+    /// Returns how many bytes the caller supplied, not counting what was carried over.
     pub fn bytes_supplied(&self) -> u64 {
         self.len - self.carried
     }
 
-    /// Gives access to the content, whichever backend staged it.
+    /// Returns the content, whichever backend staged it.
     pub fn content(&self) -> Content {
         self.body.content()
     }
 
-    /// Returns the body when it is of the backend's own type, so that it need not be copied.
+    /// Returns the body if it has the backend's own type, so that it need not be copied.
     pub fn body_mut<B: StagedBody>(&mut self) -> Option<&mut B> {
         let body: &mut dyn Any = &mut *self.body;
         body.downcast_mut()

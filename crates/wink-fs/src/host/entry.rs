@@ -1,10 +1,10 @@
-//! What the system says of an entry, in the words of the contract.
+//! Translates what the kernel says about entries into `Stat`, `Entry` and `FileMode`.
 
 use std::mem::MaybeUninit;
 use std::time::{Duration, SystemTime};
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{Access, AtFlags, FileType, RawDir, RawMode, Statx, StatxFlags, StatxTimestamp};
+use rustix::fs::{Access, AtFlags, FileType, RawDir, RawMode, StatxFlags, StatxTimestamp};
 use rustix::io::{Errno, Result};
 
 use crate::path::Name;
@@ -22,13 +22,23 @@ pub(super) fn kind_of(mode: RawMode) -> Kind {
     }
 }
 
-/// Returns what is kept of permission bits; private is what those have no access to who are neither the owner nor
-/// of the group.
+/// Returns the mode of permission bits; a file is private if others have no access, no matter what its group may do.
 pub(super) fn mode_of(bits: RawMode) -> FileMode {
     FileMode::default().executable(bits & 0o100 != 0).private(bits & 0o007 == 0)
 }
 
-/// Returns permission bits changed as little as possible to say what `mode` says.
+/// Returns the mode of a directory: every directory is searched, so only whether it is private is kept.
+pub(super) fn directory_mode(bits: RawMode) -> FileMode {
+    mode_of(bits).executable(false)
+}
+
+/// Changes a directory's permission bits as little as possible to express a mode.
+pub(super) fn directory_bits(bits: RawMode, mode: FileMode) -> RawMode {
+    let executable = mode_of(bits).executable;
+    bits & 0o7000 | bits_with(bits, mode.executable(executable))
+}
+
+/// Changes permission bits as little as possible to express a mode.
 pub(super) fn bits_with(bits: RawMode, mode: FileMode) -> RawMode {
     let mut bits = bits & KEPT_BITS;
     if mode.executable != mode_of(bits).executable {
@@ -41,7 +51,7 @@ pub(super) fn bits_with(bits: RawMode, mode: FileMode) -> RawMode {
     bits
 }
 
-/// Tells whether a file may be read.
+/// Returns whether this process may read a file.
 pub(super) fn may_be_read(directory: BorrowedFd<'_>, name: &[u8]) -> bool {
     rustix::fs::accessat(directory, name, Access::READ_OK, AtFlags::EACCESS) != Err(Errno::ACCESS)
 }
@@ -52,22 +62,18 @@ pub(crate) fn describe(fd: impl AsFd) -> Result<Stat> {
     let found = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, wanted)?;
     let mode = RawMode::from(found.stx_mode);
     let kind = kind_of(mode);
-    let mut stat = Stat::new(kind, size_of(kind, &found));
-    if kind == Kind::File {
-        stat.mode = mode_of(mode);
+    let size = if matches!(kind, Kind::File | Kind::Symlink) { found.stx_size } else { 0 };
+    let mut stat = Stat::new(kind, size);
+    match kind {
+        Kind::File => stat.mode = mode_of(mode),
+        Kind::Directory => stat.mode = directory_mode(mode),
+        Kind::Symlink | Kind::Other => {}
     }
     stat.modified_at = time_of(found.stx_mtime);
     if StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME) {
         stat.created_at = time_of(found.stx_btime);
     }
     Ok(stat)
-}
-
-fn size_of(kind: Kind, found: &Statx) -> u64 {
-    match kind {
-        Kind::File | Kind::Symlink => found.stx_size,
-        Kind::Directory | Kind::Other => 0,
-    }
 }
 
 fn time_of(time: StatxTimestamp) -> Option<SystemTime> {
@@ -87,10 +93,14 @@ pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     while let Some(entry) = reader.next() {
         let entry = entry?;
-        // The kernel's names are valid but for `.` and `..`.
+        // Every name from the kernel is valid, except `.` and `..`.
         if let Ok(name) = Name::from_disk(entry.file_name().to_bytes()) {
             let kind = match entry.file_type() {
-                FileType::Unknown => look_up_kind(directory, &name)?,
+                // Some file systems do not report kinds with names.
+                FileType::Unknown => {
+                    let flags = AtFlags::SYMLINK_NOFOLLOW;
+                    kind_of(rustix::fs::statat(directory, name.as_bytes(), flags)?.st_mode)
+                }
                 known => kind_of(known.as_raw_mode()),
             };
             found.push(Entry::new(name, kind));
@@ -98,11 +108,6 @@ pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Entry>> {
     }
     found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
-}
-
-fn look_up_kind(directory: BorrowedFd<'_>, name: &Name) -> Result<Kind> {
-    let stat = rustix::fs::statat(directory, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok(kind_of(stat.st_mode))
 }
 
 #[cfg(test)]

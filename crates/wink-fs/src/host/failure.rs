@@ -1,4 +1,4 @@
-//! From error numbers to errors that name the workspace's path and never the host's.
+//! Turns error numbers into errors that name the path in the workspace, and never the host's.
 
 use rustix::io::Errno;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Operation};
 use crate::filesystem::checks;
 use crate::path::TreePath;
 
-/// Words a failure to look at an entry: a path through a file leads nowhere.
+/// Wraps an error of a look-up: a path through a file does not exist.
 pub(super) fn looking(operation: Operation, path: &TreePath, errno: Errno) -> Error {
     match errno {
         Errno::NOTDIR => Error::new(operation, ErrorKind::NotFound).with_path(path),
@@ -14,7 +14,7 @@ pub(super) fn looking(operation: Operation, path: &TreePath, errno: Errno) -> Er
     }
 }
 
-/// Words a failure to open the parent of an entry that is to be made.
+/// Wraps an error of creating an entry: a missing component is the parent.
 pub(super) fn creating(operation: Operation, path: &TreePath, errno: Errno) -> Error {
     match errno {
         Errno::NOENT => checks::no_parent(operation, path),
@@ -22,7 +22,7 @@ pub(super) fn creating(operation: Operation, path: &TreePath, errno: Errno) -> E
     }
 }
 
-/// Words every other failure.
+/// Wraps any other error.
 pub(crate) fn any(operation: Operation, path: &TreePath, errno: Errno) -> Error {
     match errno {
         Errno::LOOP => Error::through_link(operation, path),

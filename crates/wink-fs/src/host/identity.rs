@@ -1,15 +1,14 @@
-//! What tells a directory from every other, also from one that got its inode after it was gone.
+//! Identifies a directory, even if another one got its inode after it was deleted.
 
 use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, FsWord, StatxFlags};
 use rustix::io::Result;
 
-use super::capture::bytes::Reader;
-use super::capture::stamp::Moment;
+use super::capture::stamp::{Moment, Reader};
 
-/// File systems that say when a directory was made and never say anything else of it: ext4, XFS and Btrfs.
+/// File systems whose creation times never change: ext4, XFS and Btrfs.
 ///
-/// OverlayFS says another time once the directory is its own.
+/// OverlayFS reports another creation time once a directory was copied up.
 const WITH_BIRTHS: [FsWord; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
 
 /// Identifies a directory of the host.
@@ -17,7 +16,7 @@ const WITH_BIRTHS: [FsWord; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
 pub(super) struct Identity {
     pub(super) device: u64,
     pub(super) inode: u64,
-    /// When it was made, where that is known for good.
+    /// The creation time, on file systems where it never changes.
     pub(super) birth: Option<Moment>,
 }
 
@@ -28,8 +27,9 @@ impl Identity {
         Ok(Self { device: stat.st_dev, inode: stat.st_ino, birth })
     }
 
-    /// Tells whether both are of one directory; a device may have got another number.
+    /// Compares two identities. The device is ignored, because its number may change at a restart.
     pub(super) fn is_same(&self, other: &Self) -> bool {
+        // A file system reuses the inode of a deleted directory; the creation time tells the two apart.
         let births = self.birth.zip(other.birth);
         self.inode == other.inode && births.is_none_or(|(one, other)| one == other)
     }
@@ -43,15 +43,10 @@ impl Identity {
 
     pub(super) fn decode(from: &mut Reader<'_>) -> Option<Self> {
         let without = Self::decode_without_birth(from)?;
-        let birth = match from.byte()? {
-            0 => None,
-            1 => Some(Moment::decode(from)?),
-            _ => return None,
-        };
-        Some(Self { birth, ..without })
+        Some(Self { birth: from.optional(Moment::decode)?, ..without })
     }
 
-    /// Reads one as version 1 of the journal wrote it.
+    /// Decodes the form of version 1 of the journal.
     pub(super) fn decode_without_birth(from: &mut Reader<'_>) -> Option<Self> {
         let device = u64::from_le_bytes(from.array()?);
         Some(Self { device, inode: u64::from_le_bytes(from.array()?), birth: None })
@@ -74,7 +69,8 @@ mod tests {
     /// Once, the inode alone was compared, and a file system gives the number of one that is gone to the next.
     #[test]
     fn a_directory_with_the_inode_of_another_that_is_gone_is_not_the_same() {
-        let (one, other) = (Moment::EARLIEST, Moment::now());
+        let one = Moment::EARLIEST;
+        let other = Moment::now();
         let identity = |device, birth| Identity { device, inode: 12, birth };
         assert!(identity(1, Some(one)).is_same(&identity(2, Some(one))));
         assert!(!identity(1, Some(one)).is_same(&identity(1, Some(other))));
@@ -85,7 +81,8 @@ mod tests {
     #[test]
     fn what_was_encoded_is_decoded() {
         for birth in [None, Some(Moment::now())] {
-            let (mut bytes, identity) = (Vec::new(), Identity { device: 1, inode: 2, birth });
+            let mut bytes = Vec::new();
+            let identity = Identity { device: 1, inode: 2, birth };
             identity.encode(&mut bytes);
             assert_eq!(Identity::decode(&mut Reader(&bytes)), Some(identity));
             assert_eq!(Identity::decode(&mut Reader(&bytes[1..])), None);

@@ -1,4 +1,4 @@
-//! Whether a program has a file open for writing, as the kernel knows it.
+//! Tells whether a program has a file open for writing, by asking the kernel for a lease.
 #![allow(unsafe_code, reason = "no safe crate has file leases; each call passes three integers")]
 
 use std::io;
@@ -13,16 +13,18 @@ use super::preimage::fingerprint::Fingerprint;
 use super::root::Root;
 use crate::tree::Kind;
 
-/// Chooses the signal that says something of a handle; `libc` does not have it.
+/// Chooses the signal of a lease; missing in `libc`.
 const F_SETSIG: libc::c_int = 10;
 
-/// Returns the stamp of an entry into which no program can write any more, once it is out of view; a file that a
-/// program may have open for writing is an error.
+/// Returns the stamp of an entry that no program can write into any more; ETXTBSY if a program may have it open for
+/// writing.
+///
+/// The entry must be out of view, so that no program can open it afterwards.
 pub(super) fn closed_stamp(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
     stamp_unless(directory, name, |file| !is_closed(file))
 }
 
-/// Returns the stamp of an entry; a file that a program is known to have open for writing is an error.
+/// Returns the stamp of an entry; ETXTBSY if a program is known to have it open for writing.
 pub(super) fn unopened_stamp(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
     stamp_unless(directory, name, |file| is_open_for_writing(file))
 }
@@ -36,16 +38,17 @@ fn stamp_unless(
     if found.kind() != Kind::File {
         return Ok(found);
     }
+    // Read-only: a writable handle of our own would prevent the lease.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty())?;
     if is_open(&file) {
         return Err(Errno::TXTBSY);
     }
-    // What was written until now shows.
+    // Stat after the lease: a write before the writer closed the file shows in this stamp.
     Ok(Stamp::of(&stamp::look_at(&file)?))
 }
 
-/// Tells whether a program may have a file open for writing that is out of view, or one below a directory there.
+/// Returns whether a program may have an entry that is out of view, or a file below it, open for writing.
 pub(super) fn may_be_written(place: &Path) -> bool {
     let Some((parent, name)) = place.parent().zip(place.file_name()) else { return false };
     let Ok(root) = Root::open_ambient(parent, None) else { return false };
@@ -55,30 +58,31 @@ pub(super) fn may_be_written(place: &Path) -> bool {
     }
 }
 
-/// Tells whether a program is known to have a file open for writing that is in view: it can change it through a
-/// mapping, and no time of the file tells.
+/// Returns whether a program is known to have a file in view open for writing.
+///
+/// Such a program can change the file through a mapping without changing a time.
 pub(super) fn is_open_for_writing(file: impl AsFd) -> bool {
     let fd = file.as_fd().as_raw_fd();
     match set_lease(fd, libc::F_RDLCK) {
-        // Given back at once: who opens the file to write into it waits for that.
+        // Give the lease back at once: a program that opens the file for writing blocks until then.
         Ok(()) => set_lease(fd, libc::F_UNLCK).is_err(),
         Err(errno) => errno == Errno::AGAIN,
     }
 }
 
-/// Tells whether no program has a file open for writing; false also where the kernel does not tell, as on a network
-/// file system, or of a file of another user.
+/// Returns whether no program has a file open for writing.
 ///
-/// The kernel gives a read lease only on such a file. It goes with the handle, which is open for reading.
+/// The kernel grants a read lease only in that case. On a network file system, or for a file of another user, it grants
+/// none, and the answer is no. The lease ends with the handle, which is open for reading.
 fn is_closed(file: impl AsFd) -> bool {
     set_lease(file.as_fd().as_raw_fd(), libc::F_RDLCK).is_ok()
 }
 
 fn set_lease(fd: RawFd, lease: libc::c_int) -> Result<()> {
-    // A program that opens the file meanwhile breaks the lease, and the signal that says so would end us.
-    // SAFETY: the handle is open, and the command takes an integer.
+    // A program that opens the file breaks the lease, and the default signal, SIGIO, would kill this process. SAFETY:
+    // the handle is open, and the command takes an integer.
     let is_harmless = unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) } == 0;
-    // SAFETY: the same.
+    // SAFETY: as above.
     if is_harmless && unsafe { libc::fcntl(fd, libc::F_SETLEASE, lease) } == 0 {
         Ok(())
     } else {
@@ -109,7 +113,7 @@ mod tests {
 
     /// The signal of a broken lease would end the process.
     #[test]
-    fn a_program_that_opens_the_file_meanwhile_ends_nobody() {
+    fn a_program_that_opens_the_file_meanwhile_ends_no_process() {
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         let looked_at = File::open(&path).unwrap();
         assert!(super::is_closed(&looked_at));

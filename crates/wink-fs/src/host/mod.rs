@@ -31,7 +31,6 @@ use tempfile::TempDir;
 
 use self::capture::index_file;
 use self::capture::tree::Captured;
-use self::install::bring_in;
 use self::mount_id::MountId;
 pub(crate) use self::preimage::read::Preimages;
 pub(crate) use self::preimage::tamper::{first_written_since, may_be_written};
@@ -45,7 +44,7 @@ use crate::filesystem::checks;
 use crate::filesystem::event::Event;
 use crate::filesystem::layer::Source;
 use crate::filesystem::replace_plan::ReplacePlan;
-use crate::filesystem::{Backend, DoneFirst, Properties, Replaced};
+use crate::filesystem::{Backend, BackendKind, DoneFirst, Properties, Replaced};
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
 use crate::oplog::{BeforeImage, KeptEntry};
@@ -55,14 +54,13 @@ use crate::tree::hash::TreeHash;
 use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Entry, Stat, Tree};
 
-/// Keeps files in a directory of the host, and reaches nothing outside it.
+/// Keeps files in a directory of the host, and accesses nothing outside of it.
 ///
-/// The directory is opened once. Every access is resolved by the kernel beneath that handle
-/// (`openat2`), without following a link, crossing into another mounted file system or waiting for a
-/// FIFO; where the call is missing, one directory at a time. Content is written to a staging
-/// directory beside the root and renamed in, so a reader sees the old file or the new one, other hard
-/// links keep the old content, and a replaced file's mode is kept, and its owner where the system
-/// allows giving files away.
+/// The directory is opened once. The kernel resolves every path beneath that handle (`openat2`), without following
+/// links, crossing mounts or waiting for a FIFO; without that call, paths are resolved one directory at a time.
+/// Content is written to a staging directory beside the root and renamed into place, so a reader sees the old file or
+/// the new one, and other hard links keep the old content. A replaced file's mode is kept, and its owner if the
+/// system allows it.
 ///
 /// ```
 /// use wink_fs::{HostBackend, Workspace};
@@ -76,7 +74,7 @@ use crate::tree::{Entry, Stat, Tree};
 pub struct HostBackend {
     host: Arc<HostTree>,
     properties: Properties,
-    found: Vec<Event>,
+    recovery_events: Vec<Event>,
 }
 
 impl HostBackend {
@@ -85,22 +83,22 @@ impl HostBackend {
         Self::open_ambient_with(root, &HostOptions::default())
     }
 
-    /// Opens a directory with the ambient authority of the process, in a given way.
+    /// Opens a directory with the ambient authority of the process, with options.
     pub fn open_ambient_with(root: impl AsRef<Path>, options: &HostOptions) -> Result<Self> {
         Self::open(root.as_ref(), options, None)
     }
 
-    /// Makes a directory that is removed, with all that is in it, when the last handle to it goes.
+    /// Makes a directory that is deleted with its last handle.
     pub fn temporary() -> Result<Self> {
         Self::temporary_with(&HostOptions::default())
     }
 
-    /// Makes such a directory and reaches it in a given way.
+    /// Makes such a directory and opens it with options.
     pub fn temporary_with(options: &HostOptions) -> Result<Self> {
         let failed = |error| Error::system(Operation::Open, error);
         let directory =
             tempfile::Builder::new().prefix("wink-workspace-").tempdir().map_err(failed)?;
-        // One level down, so that what is staged beside the root goes with it.
+        // One level down, so that the staging directory beside the root is deleted too.
         let root = directory.path().join("root");
         rustix::fs::mkdir(&root, Mode::RWXU).map_err(|errno| failed(errno.into()))?;
         Self::open(&root, options, Some(directory))
@@ -112,45 +110,44 @@ impl HostBackend {
         Ok(Self::over(root, temporary, options.index.clone()))
     }
 
-    /// Makes a backend of a directory that is open already.
+    /// Wraps a directory that is open already.
     pub(crate) fn from_handle(handle: OwnedFd) -> Result<Self> {
         let root = Root::from_handle(handle, None).map_err(cannot_open)?;
         Ok(Self::over(root, None, None))
     }
 
-    /// Opens a directory of the workspace, for following what lies in it.
+    /// Opens a directory of the workspace, to watch it.
     pub(crate) fn open_directory(&self, path: &TreePath) -> Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::DIRECTORY;
         let opened = self.host.root.open(path, flags);
         opened.map_err(|errno| failure::looking(Operation::List, path, errno))
     }
 
-    /// Returns what was found when the directory was opened and is to be told: what other programs wrote into entries
-    /// after these were taken out of view.
-    pub(crate) fn found(&self) -> &[Event] {
-        &self.found
+    /// Returns the events of the recovery that opening the directory did.
+    pub(crate) fn recovery_events(&self) -> &[Event] {
+        &self.recovery_events
     }
 
-    /// Returns the root's real path, under which coding agents like to name files.
+    /// Returns the root's real path, which agents may use to name files.
     pub fn real_path(&self) -> Result<MountPoint> {
         let path = self.host.root.real_path();
         MountPoint::from_disk(&path.map_err(|errno| Error::system(Operation::Open, errno))?)
     }
 
     fn over(root: Root, temporary: Option<TempDir>, index_file: Option<PathBuf>) -> Self {
-        let found = staging::recover(&root);
-        let mounting = MountId::of(root.as_fd());
-        let host = HostTree { index_file, mounting, temporary, ..HostTree::new(root) };
-        let (host, properties) = (Arc::new(host), Properties::new("host", ""));
-        let mut backend = Self { host, properties, found };
-        // A path that is no valid one, or a system without /proc, leaves it unsaid.
+        let recovery_events = staging::recover(&root);
+        let mount_id = MountId::of(root.as_fd());
+        let host = HostTree { index_file, mount_id, temporary, ..HostTree::new(root) };
+        let properties = Properties::new(BackendKind::Host, "");
+        let mut backend = Self { host: Arc::new(host), properties, recovery_events };
+        // Stays empty if the path is not a valid one, or `/proc` is missing.
         backend.properties.root =
             backend.real_path().map_or(String::new(), |path| path.to_string());
         backend
     }
 }
 
-/// Describes the failure to open a root without its path: the caller knows it, and no other reader should.
+/// Explains why a root cannot be opened, without its path: the caller has it, and an agent must not see it.
 fn cannot_open(errno: Errno) -> Error {
     let error = Error::system(Operation::Open, errno);
     let why = match error.kind() {
@@ -210,6 +207,7 @@ impl Backend for HostBackend {
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         let scope = Scope::everything().excluding(excluded.clone());
         let capture = capture::capture(&self.host, &scope);
+        // A deleted root looks like an empty directory, and a snapshot would say that every file was deleted.
         if self.host.root.is_gone() {
             Err(checks::root_is_gone(Operation::Capture))
         } else {
@@ -218,18 +216,18 @@ impl Backend for HostBackend {
     }
 
     fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
-        self.changing(|this| bring_in::install(&this.host, path, source))
+        self.changing(|this| install::install(&this.host, path, source))
     }
 
     fn give_back(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
-        self.changing(|this| bring_in::give_back(&this.host, path, kept))
+        self.changing(|this| install::give_back(&this.host, path, kept))
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
         let captured = Captured::of(captured, &self.host);
         let Some(index) = captured.and_then(|captured| captured.learn(same)) else { return };
         if let Some(file) = &self.host.index_file {
-            // It only saves time; where it cannot be kept, the next process takes longer.
+            // The index only saves time: without it, the next process reads every file.
             let _ = index_file::save(file, &index);
         }
         self.host.remember(index);

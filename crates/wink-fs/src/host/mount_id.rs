@@ -1,4 +1,4 @@
-//! Which mount of a file system it is, so that a loss of power in between is noticed.
+//! Identifies a mount, so that stamps are not trusted after a power loss.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -7,20 +7,20 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use uuid::Uuid;
 
-/// `STATX_MNT_ID_UNIQUE` (since Linux 6.8): the number of a mount, never given again.
+/// `STATX_MNT_ID_UNIQUE` (since Linux 6.8): a mount number that is never reused.
 const UNIQUE_MOUNT: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
-/// Tells one mount from every other, also from those before the machine was started.
+/// Identifies a mount of this boot.
 ///
-/// As long as it stays the same, files are what was last done to them. Otherwise power may have been lost,
-/// and files, with their stamps, may be what they were at some moment before.
+/// While it stays the same, files are as they were last written. Otherwise power may have been lost, and files and
+/// stamps may be older than the index.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct MountId(Vec<u8>);
 
 impl MountId {
-    /// Looks at the mount of an open file; where the system does not tell, it is like no other.
+    /// Identifies the mount of an open file; unique if the kernel does not tell.
     ///
-    /// Before Linux 6.8 the number of a mount may be given again, but not to one of another start.
+    /// Before Linux 6.8 the kernel may reuse the number of a mount, but not across boots.
     pub(super) fn of(file: impl AsFd) -> Self {
         let mut bytes = boot().unwrap_or_else(|_| Uuid::new_v4().as_bytes().to_vec());
         let wanted = StatxFlags::MNT_ID | UNIQUE_MOUNT;
@@ -35,9 +35,10 @@ impl MountId {
     }
 }
 
-/// Returns what the kernel made up when the machine was started.
+/// Returns the boot id.
 fn boot() -> std::io::Result<Vec<u8>> {
-    let (path, flags) = ("/proc/sys/kernel/random/boot_id", OFlags::RDONLY | OFlags::CLOEXEC);
+    let path = "/proc/sys/kernel/random/boot_id";
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let mut bytes = Vec::new();
     File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -1,4 +1,4 @@
-//! Whole directories: inspected without side effects, and removed where no reader sees them.
+//! Surveys whole directories, and deletes them out of view.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,34 +15,34 @@ use super::root::{self, Root};
 use crate::filesystem::Removed;
 use crate::tree::{Entry, Kind};
 
-/// The name in the staging directory under which an entry is looked at before it is removed.
+/// The staging name under which an entry is checked before it is deleted.
 const REMOVED: &[u8] = b"removed";
 
-/// How many names are tried for what comes back.
+/// How many names are tried for an entry that moves back.
 const NAMES: usize = 16;
 
-/// What is in a directory, and below.
+/// The contents of a directory, at all depths.
 pub(super) struct Survey {
     pub(super) counts: Removed,
-    /// How many bytes the longest path has, relative to where the survey started.
+    /// The length of the longest path, relative to the start.
     pub(super) longest: usize,
-    /// The first FIFO, socket or device, as a path relative to where the survey started.
+    /// The first FIFO, socket or device, relative to the start.
     pub(super) special: Option<Vec<u8>>,
-    /// The first file that may not be read, where that was asked for, in the same way.
+    /// The first unreadable file, relative to the start, if asked for.
     pub(super) unreadable: Option<Vec<u8>>,
-    /// Every directory, parents first, as paths relative to where the survey started.
+    /// All directories, parents first, relative to the start.
     directories: Vec<Vec<u8>>,
 }
 
-/// Looks through a directory and all that is below it.
+/// Surveys a directory.
 ///
-/// Each directory is opened by its own path, so that depth costs no open files. One that cannot be
-/// read, or on which another file system is mounted, is an error.
+/// Each directory is opened by its path from the start, so that depth costs no open files. One that is unreadable, or
+/// on another file system, is an error.
 pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
     survey_with(root, start, name, |_, _| true)
 }
 
-/// Does the same, and looks whether all files may be read.
+/// Like [`survey`], and checks that all files are readable.
 pub(super) fn survey_readable(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
     survey_with(root, start, name, entry::may_be_read)
 }
@@ -87,15 +87,17 @@ fn survey_with(
     Ok(survey)
 }
 
-/// Counts the bytes of a file or, where it is a directory, of all files below it. What goes meanwhile, or may not be looked
-/// at, takes no space.
+/// Counts the bytes of a file, or of all files below a directory.
+///
+/// What disappears meanwhile, or may not be accessed, counts as nothing.
 pub(crate) fn bytes_below(place: &Path) -> Result<u64> {
     let Some((parent, name)) = place.parent().zip(place.file_name()) else { return Ok(0) };
     let root = match Root::open_ambient(parent, None) {
         Err(Errno::NOENT) => return Ok(0),
         root => root?,
     };
-    let (mut bytes, mut waiting) = (0, vec![name.as_encoded_bytes().to_vec()]);
+    let mut bytes = 0;
+    let mut waiting = vec![name.as_encoded_bytes().to_vec()];
     while let Some(path) = waiting.pop() {
         let found = match root.open_below(root.as_fd(), &path, OFlags::PATH) {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => continue,
@@ -107,19 +109,19 @@ pub(crate) fn bytes_below(place: &Path) -> Result<u64> {
         }
         match entries(&root, root.as_fd(), &path) {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
-            below => {
-                let below = below?.1.into_iter();
-                waiting.extend(below.map(|it| [&path, &b"/"[..], it.name.as_bytes()].concat()));
+            entries => {
+                let entries = entries?.1.into_iter();
+                waiting.extend(entries.map(|child| below(&path, &child)));
             }
         }
     }
     Ok(bytes)
 }
 
-/// The stamps of what is no directory in one, and below, by paths relative to where the look started.
+/// The stamps of all files and links below a directory, by path relative to the start.
 pub(super) type Stamps = BTreeMap<Vec<u8>, Stamp>;
 
-/// Looks at everything in a directory and below.
+/// Stats everything below a directory.
 pub(super) fn stamps_below(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Stamps> {
     let mut stamps = Stamps::new();
     for path in survey(root, start, name)?.directories {
@@ -132,20 +134,22 @@ pub(super) fn stamps_below(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> R
     Ok(stamps)
 }
 
-/// Removes a directory with all that is below it, as far as the system lets it.
+/// Deletes a directory and everything below it, as far as possible.
 pub(super) fn purge(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     purge_where(root, start, name, |directory, _, child| remove(directory, child.name.as_bytes()))
 }
 
-/// Removes a directory that is out of view, but for what is new in it or was written into since its stamps were taken: a
-/// program may have it as the one it works in. Tells whether there is nothing of that kind.
+/// Deletes a displaced directory, except what was created or written since its stamps were taken; returns whether there
+/// was nothing of that kind.
+///
+/// A program may have the directory as its working directory.
 pub(super) fn purge_known(root: &Root, start: BorrowedFd<'_>, name: &[u8], known: &Stamps) -> bool {
     let is_known = |path: &[u8], found: &Stamp| known.get(path) == Some(found);
     purge_if(root, start, name, is_known).unwrap_or(true)
 }
 
-/// Removes a directory that a process which died was removing, but for what is not older than its stamp of then. Tells
-/// whether there is nothing of that kind.
+/// Continues a killed process's deletion, except what is not older than the directory's stamp; returns whether
+/// there was nothing of that kind.
 pub(super) fn purge_older(
     root: &Root,
     start: BorrowedFd<'_>,
@@ -161,7 +165,7 @@ fn purge_if(
     name: &[u8],
     is_known: impl Fn(&[u8], &Stamp) -> bool,
 ) -> Result<bool> {
-    // What is known and stays, as on a disk that fails, is no program's.
+    // An entry with a known stamp that cannot be deleted, on a failing disk say, is not another program's work.
     let resisting = RefCell::new(BTreeSet::new());
     let purged = purge_where(root, start, name, |directory, path, child| {
         let at = below(path, child);
@@ -175,6 +179,7 @@ fn purge_if(
     match purged {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
         Err(_) => {
+            // Something is left. Only what is neither known nor undeletable belongs to another program.
             let mut left = stamps_below(root, start, name)?.into_iter();
             Ok(left.all(|(path, found)| resisting.contains(&path) || is_known(&path, &found)))
         }
@@ -187,21 +192,23 @@ fn purge_where(
     name: &[u8],
     remove_child: impl Fn(BorrowedFd<'_>, &[u8], &Entry) -> Result<()>,
 ) -> Result<()> {
+    // Not even the owner can delete entries of a directory without write permission.
     unlock(root, start, name);
+    // Children before parents.
     for path in survey(root, start, name)?.directories.iter().rev() {
         let (directory, children) = entries(root, start, path)?;
         for child in &children {
-            // One entry that resists must not keep the others.
+            // One entry that cannot be deleted must not stop the others.
             let _ = remove_child(directory.as_fd(), path, child);
         }
     }
     remove(start, name)
 }
 
-/// Removes an entry of a directory that is out of view, if it is known, unless a program wrote into it or has it open.
+/// Deletes a known entry of a displaced directory, unless a program wrote into it or has it open.
 ///
-/// A program that works in the directory finds the entry by its name until it is removed. So it first goes where no
-/// program finds it, and is looked at there.
+/// A program whose working directory this is can open the entry by name until the last moment: checking it and then
+/// deleting it would lose a write in between. So it first moves to where no program finds it.
 fn remove_known(
     start: BorrowedFd<'_>,
     directory: BorrowedFd<'_>,
@@ -216,6 +223,7 @@ fn remove_known(
     if !is_known(&found) {
         return Err(Errno::STALE);
     }
+    // NOREPLACE: a killed process may have left an entry there.
     rustix::fs::renameat_with(directory, name, start, REMOVED, RenameFlags::NOREPLACE)?;
     let failed = match lease::closed_stamp(start, REMOVED) {
         Ok(out) if out.is_same_but_renamed(&found) => match remove(start, REMOVED) {
@@ -229,7 +237,7 @@ fn remove_known(
     Err(failed)
 }
 
-/// Brings back what was looked at, under another name where a program gave its own to something else meanwhile.
+/// Moves a checked entry back, under another name if a program has reused its own.
 fn bring_back(start: BorrowedFd<'_>, directory: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     let others = (1..NAMES).map(|number| [name, format!(".{number}").as_bytes()].concat());
     for name in [name.to_vec()].into_iter().chain(others) {
@@ -246,7 +254,7 @@ fn below(directory: &[u8], child: &Entry) -> Vec<u8> {
     [directory, b"/", child.name.as_bytes()].concat()
 }
 
-/// Lets the owner into directories that are to be removed, each before those below it.
+/// Makes directories accessible before deletion, parents first.
 fn unlock(root: &Root, start: BorrowedFd<'_>, name: &[u8]) {
     let mut directories = vec![name.to_vec()];
     while let Some(path) = directories.pop() {
@@ -259,8 +267,8 @@ fn unlock(root: &Root, start: BorrowedFd<'_>, name: &[u8]) {
             let _ = rustix::fs::chmodat(CWD, itself, Mode::RWXU, AtFlags::empty());
         }
         let Ok((_, children)) = entries(root, start, &path) else { continue };
-        let below = children.into_iter().filter(|child| child.kind == Kind::Directory);
-        directories.extend(below.map(|child| [&path, &b"/"[..], child.name.as_bytes()].concat()));
+        let children = children.iter().filter(|child| child.kind == Kind::Directory);
+        directories.extend(children.map(|child| below(&path, child)));
     }
 }
 

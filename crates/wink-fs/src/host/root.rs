@@ -1,4 +1,4 @@
-//! The directory handle that every access starts from, and the only way from a path to a file.
+//! The root directory's handle: every access starts here, and no other code turns a path into a file.
 
 use std::path::Path;
 use std::thread;
@@ -13,22 +13,22 @@ use rustix::io::{Errno, Result};
 use super::identity::Identity;
 use crate::path::TreePath;
 
-/// How often the kernel may ask to try again because another process renames directories meanwhile.
+/// How often `openat2` is retried when it fails with EAGAIN because another process renames directories.
 const TRIES: usize = 32;
 
-/// How often an entry may seem to be outside because another process renames it.
+/// How often EXDEV is retried, because an entry that is being renamed may look as if it were outside.
 const MOVED_TRIES: usize = 4;
 
-/// The longest path the kernel takes, without the NUL that ends it.
+/// The longest path that the kernel accepts, without its NUL.
 const LONGEST_PATH: usize = 4095;
 
-/// How long another process may hold the lock before a caller is told.
+/// How long to wait for another process that holds the lock.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// Never follow a link, never hand the file to a child process, never wait for a FIFO.
+/// Adds the flags that every open needs: no links, no inheritance by child processes, no waiting for a FIFO.
 fn safe(flags: OFlags) -> OFlags {
     let always = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // What is not opened for reading cannot wait, and the kernel refuses the combination.
+    // An `O_PATH` open never waits, and the kernel rejects the combination.
     if flags.contains(OFlags::PATH) { always } else { always | OFlags::NONBLOCK }
 }
 
@@ -37,14 +37,14 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
-/// A directory on the host, opened once.
+/// A directory of the host, opened once.
 pub(crate) struct Root {
     fd: OwnedFd,
     mount: Mount,
     resolver: Resolver,
 }
 
-/// Who walks a path: the kernel in one call, or we, one directory at a time.
+/// How paths are resolved: by the kernel in one call, or one directory at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Resolver {
     Kernel,
@@ -59,7 +59,7 @@ impl Root {
         Self::from_handle(fd, resolver)
     }
 
-    /// Takes a directory that is open already.
+    /// Wraps a directory that is open already.
     pub(super) fn from_handle(fd: OwnedFd, resolver: Option<Resolver>) -> Result<Self> {
         let mount = mount_of(&fd)?;
         let resolver = resolver.unwrap_or_else(|| best_resolver(fd.as_fd()));
@@ -70,12 +70,12 @@ impl Root {
         self.resolver
     }
 
-    /// Returns what tells this directory from every other.
+    /// Returns the directory's identity.
     pub(super) fn identity(&self) -> Result<Identity> {
         Identity::of(&self.fd)
     }
 
-    /// Tells whether the directory was deleted since.
+    /// Returns whether the directory was deleted.
     pub(super) fn is_gone(&self) -> bool {
         rustix::fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
     }
@@ -84,7 +84,7 @@ impl Root {
         self.mount
     }
 
-    /// Returns where the directory really lies.
+    /// Returns the directory's real path.
     pub(super) fn real_path(&self) -> Result<Vec<u8>> {
         real_path(&self.fd)
     }
@@ -94,10 +94,10 @@ impl Root {
         self.open_below(self.fd.as_fd(), path.as_bytes(), flags)
     }
 
-    /// Guesses whether an entry is something that must not even be opened.
+    /// Guesses whether an entry is a FIFO, socket or device, which must not even be opened.
     ///
-    /// Much cheaper than to open it without reading, and not to be trusted: it may go through links.
-    /// So it only chooses how the entry is opened, and who opens it finds out what it is.
+    /// It is much cheaper than an `O_PATH` open, but not safe: it may follow links. So it only chooses the flags; the
+    /// caller checks the entry that it opened.
     pub(super) fn looks_special(&self, path: &TreePath) -> bool {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         let found = rustix::fs::statat(&self.fd, path.as_bytes(), flags);
@@ -107,7 +107,7 @@ impl Root {
         found.is_ok_and(|stat| !plain(kind(stat)))
     }
 
-    /// Opens the directory that holds an entry and returns it with the entry's name; the root has none.
+    /// Opens the parent directory and returns it with the entry's name; `None` for the root.
     pub(super) fn open_parent<'p>(&self, path: &'p TreePath) -> Result<Option<Slot<'p>>> {
         let Some((parent, name)) = path.split() else { return Ok(None) };
         let flags = OFlags::PATH | OFlags::DIRECTORY;
@@ -115,12 +115,13 @@ impl Root {
         Ok(Some(Slot { directory, name }))
     }
 
-    /// Makes a file that is not there yet, in one call where the kernel can.
+    /// Creates a new file, with one system call if possible.
     pub(super) fn create(&self, path: &TreePath, mode: Mode) -> Result<OwnedFd> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let short = split_long(path.as_bytes()).is_none();
         if short && self.resolver == Resolver::Kernel {
             match rustix::fs::openat2(&self.fd, path.as_bytes(), flags, mode, BENEATH) {
+                // A rename raced with the resolution: open the parent, with retries, instead.
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 created => return created,
             }
@@ -129,13 +130,14 @@ impl Root {
         rustix::fs::openat(directory, name, flags, mode)
     }
 
-    /// Lets one compare-and-replace at a time happen beneath this directory, in whatever process.
+    /// Locks the root, so that one process at a time compares and replaces.
     ///
-    /// The lock goes with the returned handle, also when its process dies.
+    /// The lock ends with the handle, even if the process is killed.
     pub(super) fn lock(&self) -> Result<OwnedFd> {
         let handle = self.open_below(self.fd.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY)?;
         let started = Instant::now();
         loop {
+            // Polled, because a blocking `flock` has no timeout.
             match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) if started.elapsed() < LOCK_WAIT => {
                     thread::sleep(Duration::from_micros(200));
@@ -146,7 +148,7 @@ impl Root {
         }
     }
 
-    /// Opens an entry by a path relative to another directory; an empty path is that directory.
+    /// Opens a path relative to a directory; an empty path is that directory.
     pub(super) fn open_below(
         &self,
         start: BorrowedFd<'_>,
@@ -163,7 +165,7 @@ impl Root {
         }
     }
 
-    /// Goes down one directory at a time; there is no `..` in a path, so it can only go down.
+    /// Resolves a path one directory at a time. A path has no `..`, so it cannot leave.
     fn walk(&self, start: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd> {
         let Some((parents, last)) = split_last(path) else {
             return self.step(start, b".", flags);
@@ -186,6 +188,7 @@ impl Root {
                     _ => errno,
                 },
             )?;
+        // `openat2` has RESOLVE_NO_XDEV for this. Here every component is compared, because a mount has no other sign.
         if mount_of(&fd)? != self.mount {
             return Err(Errno::XDEV);
         }
@@ -199,14 +202,14 @@ impl AsFd for Root {
     }
 }
 
-/// Where an entry is: the directory that holds it, by handle, and its name there.
+/// The place of an entry: its parent directory and its name.
 pub(crate) struct Slot<'p> {
     pub(super) directory: OwnedFd,
     pub(super) name: &'p [u8],
 }
 
 impl<'p> Slot<'p> {
-    /// Takes an entry of a directory that is open already.
+    /// Wraps a name in a directory that is open already.
     pub(super) fn at(directory: BorrowedFd<'_>, name: &'p [u8]) -> Result<Self> {
         let directory = if name.starts_with(b"/") { CWD } else { directory };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -215,7 +218,7 @@ impl<'p> Slot<'p> {
     }
 }
 
-/// Which file system a file lies on, and by which mount it was reached.
+/// The device and the mount of a file.
 pub(crate) type Mount = (u32, u32, u64);
 
 /// Returns the mount of an open file.
@@ -223,29 +226,29 @@ pub(crate) fn mount_of(fd: impl AsFd) -> Result<Mount> {
     rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|found| mount_in(&found))
 }
 
-/// Returns the mount of an entry that was looked at with `MNT_ID`.
+/// Returns the mount from a `statx` with `MNT_ID`.
 pub(super) fn mount_in(found: &Statx) -> Mount {
     (found.stx_dev_major, found.stx_dev_minor, found.stx_mnt_id)
 }
 
-/// Returns the name under which the kernel shows an open file.
+/// Returns the `/proc` path of an open file.
 pub(crate) fn by_handle(handle: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
 
-/// Opens for reading the very file that a handle names.
+/// Reopens an `O_PATH` handle for reading: the same file, whatever its path is now.
 pub(crate) fn reopen(handle: &OwnedFd) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::openat(CWD, by_handle(handle), flags, Mode::empty())
 }
 
-/// Returns where an open directory really lies.
+/// Returns the real path of an open directory.
 pub(crate) fn real_path(handle: &OwnedFd) -> Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(CWD, by_handle(handle), Vec::new())?.into_bytes())
 }
 
 fn best_resolver(fd: BorrowedFd<'_>) -> Resolver {
-    // Old kernels do not know the call, and seccomp filters of some containers refuse it.
+    // Kernels before 5.6 do not have `openat2`, and the seccomp filters of some containers forbid it.
     match ask_kernel(fd, b"", OFlags::PATH | OFlags::DIRECTORY) {
         Err(Errno::NOSYS | Errno::PERM) => Resolver::Walk,
         _ => Resolver::Kernel,
@@ -256,11 +259,13 @@ fn ask_kernel(start: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<Owned
     let path = if path.is_empty() { b"." } else { path };
     for tried in 0..TRIES {
         match rustix::fs::openat2(start, path, safe(flags), Mode::empty(), BENEATH) {
+            // EAGAIN: a rename raced with the resolution, and the kernel could not rule out an escape. A retry is all
+            // there is.
             Err(Errno::AGAIN | Errno::INTR) => thread::yield_now(),
-            // An entry that is renamed out of the directory meanwhile looks like one of another file system, which
-            // would say so every time.
+            // While another process renames an entry, resolution beneath the root may end outside of it. A real mount
+            // fails every time.
             Err(Errno::XDEV) if tried < MOVED_TRIES => thread::yield_now(),
-            // Asked for a directory, the kernel says the same of a link as of a file.
+            // For a directory, the kernel returns ENOTDIR for links and files alike.
             Err(Errno::NOTDIR) if flags.contains(OFlags::DIRECTORY) => {
                 let found = ask_kernel(start, path, OFlags::PATH)?;
                 return Err(not_a_directory(rustix::fs::fstat(found)));
@@ -278,8 +283,9 @@ fn not_a_directory(found: Result<Stat>) -> Errno {
     }
 }
 
-/// Splits a path that is too long for one system call at a separator.
+/// Splits a path that is too long for one system call.
 fn split_long(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    // One byte more than fits, so that a separator right after the longest head is found.
     let head = path.get(..LONGEST_PATH + 1)?;
     let at = memchr::memrchr(b'/', head)?;
     Some((&path[..at], &path[at + 1..]))

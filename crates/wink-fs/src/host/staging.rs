@@ -1,8 +1,8 @@
-//! Where content waits until it is complete, and removed entries until they are gone.
+//! The staging directory, where new files wait until they are complete and displaced entries until they are deleted.
 //!
-//! Each open backend has a directory of its own in `.wink-staging` beside the root, or in the root
-//! where a rename from beside it fails. It holds a lock on that directory as long as it lives, so
-//! that the next process that opens the root can tell what a dead process left behind and remove it.
+//! Each open backend has its own in `.wink-staging` beside the root, or in the root if a rename from beside it fails. A
+//! lock on it shows that its process is alive. The next process that opens the root recovers and deletes those of dead
+//! processes.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -30,13 +30,13 @@ use crate::path::{RESERVED_NAME, TreePath};
 use crate::tree::content::Content;
 use crate::tree::{Entry, Kind};
 
-/// How often making a directory starts again because another process tidies up meanwhile.
+/// How often making a directory is tried again while another process cleans up.
 const TRIES: u64 = 16;
 
-/// The name under which a process writes down what it is about to do.
+/// The name of the journal.
 const JOURNAL: &str = "journal";
 
-/// The name that it has until it is whole.
+/// The name of an incomplete journal.
 const DRAFT: &str = "draft";
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -44,10 +44,10 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXE
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// One backend's own staging directory.
+/// A backend's own staging directory.
 pub(super) struct Area {
     root: Arc<Root>,
-    /// The directory `.wink-staging` lies in.
+    /// The parent of `.wink-staging`.
     base: OwnedFd,
     holder: OwnedFd,
     name: String,
@@ -64,6 +64,7 @@ impl Area {
         let base = root.open_below(root.as_fd(), b"", OFlags::PATH | OFlags::DIRECTORY)?;
         match Self::within(root, base.try_clone().map_err(|_| Errno::MFILE)?) {
             Err(Errno::NOTDIR) => {
+                // In the root, the reserved name may be taken by a file of the user.
                 give_other_name(&base)?;
                 Self::within(root, base)
             }
@@ -71,7 +72,7 @@ impl Area {
         }
     }
 
-    /// Tells whether the directory is still where it was made.
+    /// Returns whether the directory was not deleted meanwhile.
     pub(super) fn is_there(&self) -> bool {
         rustix::fs::fstat(&self.directory).is_ok_and(|stat| stat.st_nlink > 0)
     }
@@ -81,22 +82,26 @@ impl Area {
         let parent = rustix::fs::openat(root.as_fd(), "..", flags, Mode::empty())?;
         let area = Self::within(root, parent)?;
         area.check_rename()?;
-        // What a process left that died in the middle of the check.
+        // A process may have been killed during the check.
         let _ = rustix::fs::unlinkat(root.as_fd(), RESERVED_NAME, AtFlags::REMOVEDIR);
         Ok(area)
     }
 
-    /// Checks whether an entry can be renamed into the root, under the reserved name that no reader sees there.
+    /// Tries a rename into the root, to the reserved name, which readers do not see.
+    ///
+    /// Comparing devices is not enough: a rename from one mount to another fails within one device too.
     fn check_rename(&self) -> Result<()> {
         let probe = self.new_name();
         rustix::fs::mkdirat(&self.directory, &*probe, Mode::RWXU)?;
-        let (from, to) = (self.directory.as_fd(), self.root.as_fd());
+        let from = self.directory.as_fd();
+        let to = self.root.as_fd();
         let renamed =
             rustix::fs::renameat_with(from, &*probe, to, RESERVED_NAME, RenameFlags::NOREPLACE);
         let left = if renamed.is_ok() { (to, RESERVED_NAME) } else { (from, &*probe) };
         rustix::fs::unlinkat(left.0, left.1, AtFlags::REMOVEDIR)?;
         match renamed {
-            // Another backend's directory is there: the names were compared, so a rename would do.
+            // The name is taken by another backend's directory. The kernel got as far as comparing names, so a rename
+            // works.
             Err(Errno::EXIST) => Ok(()),
             result => result,
         }
@@ -105,11 +110,12 @@ impl Area {
     fn within(root: &Arc<Root>, base: OwnedFd) -> Result<Self> {
         for attempt in 0..TRIES {
             match Self::try_within(root, &base, attempt) {
-                // Another process removed the holder, or took our directory for a dead one's.
+                // Another process deleted `.wink-staging`, or took our directory for a dead one.
                 Err(Errno::NOENT | Errno::EXIST | Errno::WOULDBLOCK) => {}
                 Err(errno) => return Err(errno),
                 Ok((holder, name, directory)) => {
-                    let (root, next) = (root.clone(), AtomicU64::new(0));
+                    let root = root.clone();
+                    let next = AtomicU64::new(0);
                     return Ok(Self { root, base, holder, name, directory, next });
                 }
             }
@@ -123,51 +129,49 @@ impl Area {
         let name = unique_name(attempt);
         rustix::fs::mkdirat(&holder, &*name, Mode::RWXU)?;
         let directory = rustix::fs::openat(&holder, &*name, DIRECTORY, Mode::empty())?;
+        // The lock ends with the process, however it dies, so nothing has to be cleaned up for it.
         rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
-        // Between making it and locking it, it looked like a dead process's.
+        // Until it was locked, another process may have taken it for a dead one and deleted it.
         if rustix::fs::fstat(&directory)?.st_nlink == 0 {
             return Err(Errno::NOENT);
         }
         Ok((holder, name, directory))
     }
 
-    /// Returns the directory entries wait in.
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 
-    /// Returns a name that is not in use in the directory.
+    /// Returns an unused name.
     pub(super) fn new_name(&self) -> String {
         self.next.fetch_add(1, Ordering::Relaxed).to_string()
     }
 
-    /// Makes everything on the file system durable, the directory's content included.
+    /// Syncs the whole file system, which includes this directory.
     pub(super) fn sync(&self) -> Result<()> {
         rustix::fs::syncfs(&self.directory)
     }
 
-    /// Writes down what is about to be done, so that it is there or not after whatever happens; what was written
-    /// down before is gone then.
+    /// Replaces the journal atomically.
     pub(super) fn write_journal(&self, journal: &[u8], durability: Durability) -> io::Result<()> {
         write_journal(self.directory.as_fd(), journal, durability)
     }
 
-    /// Says that all of it was done, or undone.
+    /// Removes the journal, once all steps were done or undone.
     pub(super) fn remove_journal(&self) {
         self.discard(JOURNAL);
     }
 
-    /// Tells whether something is written down that was neither done nor undone.
     fn has_journal(&self) -> bool {
         self.holds(JOURNAL)
     }
 
-    /// Tells whether something lies under a name.
+    /// Returns whether something lies under a name.
     pub(super) fn holds(&self, name: &str) -> bool {
         rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Removes whatever lies under a name, as far as the system lets it.
+    /// Deletes an entry, as far as possible.
     pub(super) fn discard(&self, name: &str) {
         let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
         if removed == Err(Errno::ISDIR) {
@@ -178,16 +182,17 @@ impl Area {
 
 impl Drop for Area {
     fn drop(&mut self) {
+        // The next process needs the journal and the entries that it names.
         if self.has_journal() {
             return;
         }
-        // Nothing can be done about a failure here; the next process sweeps.
+        // Nothing to be done about a failure here; the next process cleans up.
         let _ = purge::purge(&self.root, self.holder.as_fd(), self.name.as_bytes());
         let _ = rustix::fs::unlinkat(&self.base, RESERVED_NAME, AtFlags::REMOVEDIR);
     }
 }
 
-/// Opens `.wink-staging`, making it where it is missing; only one that is ours alone will do.
+/// Opens or makes `.wink-staging`; fails if another user owns it.
 fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
     match rustix::fs::mkdirat(base, RESERVED_NAME, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -207,7 +212,7 @@ fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
     Ok(holder)
 }
 
-/// Renames what is no directory and has the reserved name in the root, where it would keep every call from working.
+/// Renames a user's file with the reserved name, which would make every call fail.
 fn give_other_name(root: &OwnedFd) -> Result<()> {
     for number in 1..=TRIES {
         let other = format!("{RESERVED_NAME}.{number}");
@@ -225,9 +230,9 @@ fn is_ours(holder: &OwnedFd) -> bool {
     rustix::fs::fstat(holder).is_ok_and(|stat| stat.st_uid == uid)
 }
 
-/// Finishes what dead processes of this root began, and takes away what they left.
+/// Finishes what dead processes of this root began, and deletes their staging directories.
 ///
-/// Returns what other programs wrote into entries that were out of view, to be told.
+/// Returns events about entries that other programs wrote into.
 pub(super) fn recover(root: &Root) -> Vec<Event> {
     let mut found = Vec::new();
     for (base, holder) in holders(root) {
@@ -237,7 +242,7 @@ pub(super) fn recover(root: &Root) -> Vec<Event> {
     found
 }
 
-/// Returns the directories `.wink-staging` that may hold something of this root, each with the one it lies in.
+/// Returns each `.wink-staging` that may belong to this root, with its parent.
 fn holders(root: &Root) -> impl Iterator<Item = (OwnedFd, OwnedFd)> {
     let beside = rustix::fs::openat(root.as_fd(), "..", DIRECTORY, Mode::empty());
     let within = root.open_below(root.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY);
@@ -247,7 +252,7 @@ fn holders(root: &Root) -> impl Iterator<Item = (OwnedFd, OwnedFd)> {
     })
 }
 
-/// Tells whether something that a dead process of this root began is still to be done.
+/// Returns whether a dead process of this root left steps to do.
 pub(super) fn is_unfinished(root: &Root) -> bool {
     holders(root).any(|(_, holder)| {
         let entries = entry::entries(holder.as_fd()).unwrap_or_default();
@@ -270,7 +275,7 @@ fn read_journal(staging: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Takes away what dead processes left, after finishing what they began.
+/// Recovers and deletes the staging directories of dead processes.
 fn sweep(root: &Root, holder: &OwnedFd) -> Vec<Event> {
     let mut found = Vec::new();
     for left in entry::entries(holder.as_fd()).unwrap_or_default() {
@@ -279,12 +284,13 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<Event> {
             continue;
         }
         let Ok(fd) = rustix::fs::openat(holder, name, DIRECTORY, Mode::empty()) else { continue };
+        // Its process is alive. The process id in the name would not tell, because ids are reused.
         if rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
         let Some(finished) = finish(root, fd.as_fd()) else { continue };
         if finished.stuck.is_none() {
-            // The journal goes first, because by it the next process would look for what is removed here.
+            // Journal first: with it, the next process would look for the entries that are being deleted.
             let _ = rustix::fs::unlinkat(&fd, JOURNAL, AtFlags::empty());
             let _ = purge::purge(root, holder.as_fd(), name);
         }
@@ -299,19 +305,20 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<Event> {
     found
 }
 
-/// Does what a dead process wrote down; `None` where something is left to do, for this root or another.
+/// Recovers from a journal; `None` if it must stay, because it belongs to another root or is unreadable.
 fn finish(root: &Root, staging: BorrowedFd<'_>) -> Option<Finished> {
     let Some(bytes) = read_journal(staging).ok()? else { return Some(Finished::default()) };
+    // A live process of this root may be between an exchange and its check.
     let _alone = root.lock().ok()?;
     let finished = replace::recover(root, staging, &bytes)?;
     if let Some(stuck) = &finished.stuck {
-        // Where this fails, all of it is looked at again.
+        // If this fails, the old journal stays, and all its steps are checked again.
         let _ = write_journal(staging, stuck, Durability::Synced);
     }
     Some(finished)
 }
 
-/// Puts a journal into a staging directory, in the place of the one that is there.
+/// Replaces the journal of a staging directory.
 fn write_journal(
     staging: BorrowedFd<'_>,
     journal: &[u8],
@@ -322,6 +329,7 @@ fn write_journal(
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(staging, DRAFT, flags, Mode::RUSR | Mode::WUSR)?;
     let file = File::from(fd);
+    // Content first, then the name: after a power loss the journal is complete or absent.
     let sync = |()| if is_synced { file.sync_all() } else { Ok(()) };
     let written = (&file).write_all(journal).and_then(sync);
     let renamed =
@@ -329,10 +337,11 @@ fn write_journal(
     if renamed.is_err() {
         let _ = rustix::fs::unlinkat(staging, DRAFT, AtFlags::empty());
     }
+    // Without this the rename itself could be lost, and with it the only record of what was moved.
     renamed.and_then(|()| if is_synced { Ok(rustix::fs::fsync(staging)?) } else { Ok(()) })
 }
 
-/// Tells whether something lies under the reserved name in a directory that no backend put there.
+/// Returns whether the reserved name is used by something that no backend made.
 pub(super) fn holds_others(directory: BorrowedFd<'_>) -> bool {
     let holder = match rustix::fs::openat(directory, RESERVED_NAME, DIRECTORY, Mode::empty()) {
         Err(Errno::NOENT) => return false,
@@ -344,7 +353,7 @@ pub(super) fn holds_others(directory: BorrowedFd<'_>) -> bool {
     entries.map_or(true, |entries| !entries.iter().all(is_own))
 }
 
-/// Tells whether a name may be one of [`unique_name`].
+/// Returns whether a name looks like one of [`unique_name`].
 fn is_own_name(name: &[u8]) -> bool {
     let mut numbers = name.split(|byte| *byte == b'-');
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
@@ -358,14 +367,14 @@ fn unique_name(attempt: u64) -> String {
     format!("{}-{}-{count}-{attempt}", process::id(), now.as_nanos())
 }
 
-/// Says that another process removed the staging directory during a call.
+/// Returns the error for a staging directory that was deleted during a call.
 pub(super) fn lost(path: &TreePath) -> Error {
     Error::new(Operation::Write, ErrorKind::Io)
         .with_path(path)
         .with_detail("the staging directory was removed meanwhile; nothing was changed, try again")
 }
 
-/// A file in a staging directory; dropped before it is placed, it is removed.
+/// A file in staging, deleted on drop unless it was installed.
 pub(super) struct Temporary {
     area: Arc<Area>,
     name: String,
@@ -395,14 +404,14 @@ impl Temporary {
         &self.file
     }
 
-    /// Lets go of the handle that can write, so that other programs' can be told from it.
+    /// Closes the writable handle, so that a lease finds only other programs' handles.
     pub(super) fn close_for_writing(&mut self) -> Result<()> {
         let file = rustix::fs::openat(self.area.directory(), &*self.name, READ, Mode::empty())?;
         self.file = Arc::new(file.into());
         Ok(())
     }
 
-    /// Says that the file has left the staging directory.
+    /// Notes that the file has left staging.
     pub(super) fn set_placed(&mut self) {
         self.placed = true;
     }
@@ -411,7 +420,7 @@ impl Temporary {
         self.placed
     }
 
-    /// Removes what lies under the file's name, which is the file itself no longer.
+    /// Deletes what is under the file's name, which may be a displaced file by now.
     pub(super) fn discard(&mut self) {
         let _ = rustix::fs::unlinkat(self.area.directory(), &*self.name, AtFlags::empty());
         self.placed = true;
@@ -433,7 +442,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Writes into a temporary file.
+/// Writes a temporary file.
 pub(super) struct TemporaryWriter {
     temporary: Temporary,
     writer: BufWriter<Arc<File>>,

@@ -1,63 +1,68 @@
-//! What stands for the host backend where the system is not Linux.
+//! The host backend on systems other than Linux, where it cannot be opened.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::event::Event;
+use crate::filesystem::capture::Capture;
+use crate::filesystem::event::Event;
+use crate::filesystem::layer::Source;
+use crate::filesystem::replace_plan::ReplacePlan;
+use crate::filesystem::staged::{Staged, Staging};
 use crate::filesystem::{
     Backend, DoneFirst, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced,
     Replacement,
 };
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
-use crate::layer::Source;
-use crate::operation::{BeforeImage, KeptEntries, KeptEntry};
+use crate::oplog::{BeforeImage, KeptEntries, KeptEntry, Recorded};
 use crate::path::TreePath;
-use crate::replace_plan::ReplacePlan;
-use crate::scope::{Exclusions, Scope};
-use crate::staged::{Staged, Staging};
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Entry, FileMode, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
-/// Keeps files in a directory of the host, on Linux; here every way to make one is Unsupported.
+/// Keeps files in a directory of the host, on Linux; unsupported on this system.
 #[derive(Debug)]
 pub struct HostBackend(Infallible);
 
 impl HostBackend {
-    /// Is Unsupported on this system.
+    /// Unsupported on this system.
     pub fn open_ambient(_root: impl AsRef<Path>) -> Result<Self> {
         Err(unsupported())
     }
 
-    /// Is Unsupported on this system.
+    /// Unsupported on this system.
     pub fn open_ambient_with(_root: impl AsRef<Path>, _options: &HostOptions) -> Result<Self> {
         Err(unsupported())
     }
 
-    /// Is Unsupported on this system.
+    /// Unsupported on this system.
     pub fn temporary_with(_options: &HostOptions) -> Result<Self> {
         Err(unsupported())
     }
 
-    /// Is Unsupported on this system.
+    /// Unsupported on this system.
     pub fn temporary() -> Result<Self> {
         Err(unsupported())
     }
 
-    pub(crate) fn found(&self) -> &[Event] {
+    pub(crate) fn recovery_events(&self) -> &[Event] {
         match self.0 {}
     }
 }
 
-/// What operations keep in a directory of the host, on Linux.
+/// Pre-images of operations, on Linux.
 pub(crate) struct Preimages;
 
 impl Preimages {
     pub(crate) fn open(_: PathBuf, _: Vec<(usize, TreePath)>) -> Self {
         Self
+    }
+
+    pub(crate) fn of_replacement(_: &Path) -> Result<Option<Recorded>> {
+        Ok(None)
     }
 }
 
@@ -67,12 +72,12 @@ impl KeptEntries for Preimages {
     }
 }
 
-/// Finds nothing: nothing is kept in a directory of the host here.
+/// Finds nothing, because no pre-images are kept on this system.
 pub(crate) fn first_written_since(_: &Path, _: &Path) -> Result<Option<TreePath>> {
     Ok(None)
 }
 
-/// Is never asked: nothing is kept in a directory of the host here.
+/// Returns false, because no pre-images are kept on this system.
 pub(crate) fn may_be_written(_: &Path) -> Result<bool> {
     Ok(false)
 }

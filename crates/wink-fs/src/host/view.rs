@@ -1,10 +1,11 @@
-//! What the backend shares with its views, and how a directory of the host is looked at.
+//! Reads a directory of the host; the backend and its views share this state.
 
 use std::any::Any;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, Result as SystemResult};
@@ -23,86 +24,87 @@ use crate::hash::ContentHash;
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
-use crate::tree::{Entry, Kind, Stat, Tree};
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 
-/// What the backend shares with its views.
+/// The state that the backend shares with its views.
 pub(crate) struct HostTree {
     pub(super) root: Arc<Root>,
-    /// Made with the first write, so that looking at a directory leaves no trace.
+    /// Made by the first write, so that reading leaves no trace.
     pub(super) area: Mutex<Option<Arc<Area>>>,
-    /// What the last capture learnt of the files; read with the first one.
+    /// The index of the last capture, loaded on first use.
     pub(super) index: Mutex<Option<Arc<Index>>>,
     pub(super) index_file: Option<PathBuf>,
-    pub(super) mounting: MountId,
-    /// Where what the next change displaces is to go, by its path.
-    pub(super) keep: Mutex<Vec<(TreePath, PathBuf)>>,
-    /// When this backend last changed something.
+    pub(super) mount_id: MountId,
+    /// Where displaced entries go during the next change, by path.
+    pub(super) preimage_paths: Mutex<Vec<(TreePath, PathBuf)>>,
+    /// The time of this backend's last change.
     pub(super) touched: Mutex<Moment>,
-    /// The temporary directory, if the caller gave no directory; declared last, because it must be dropped last.
+    /// The temporary directory, if the caller gave none. Declared last, because it must be dropped last.
     pub(super) temporary: Option<TempDir>,
 }
 
 impl HostTree {
-    /// Reaches a directory of which no capture is taken.
+    /// Wraps a directory that is not captured.
     pub(super) fn new(root: Root) -> Self {
         Self {
             root: Arc::new(root),
             area: Mutex::default(),
             index: Mutex::default(),
             index_file: None,
-            mounting: MountId::default(),
-            keep: Mutex::default(),
+            mount_id: MountId::default(),
+            preimage_paths: Mutex::default(),
             touched: Mutex::new(Moment::EARLIEST),
             temporary: None,
         }
     }
 
     pub(super) fn area(&self) -> SystemResult<Arc<Area>> {
-        let mut area = self.area.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut area = self.area.lock();
+        // Another program may have deleted `.wink-staging`.
         if let Some(area) = area.as_ref().filter(|area| area.is_there()) {
             return Ok(area.clone());
         }
         Ok(area.insert(Arc::new(Area::create(&self.root)?)).clone())
     }
 
-    /// Lets the staging directory go, with what is written down in it; the next one that is made looks after it.
+    /// Leaves the staging directory with its journal; the process that makes the next one recovers it.
     pub(super) fn leave_area(&self) {
-        *self.area.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.area.lock() = None;
     }
 
     pub(super) fn index(&self) -> Arc<Index> {
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut index = self.index.lock();
         let load =
             || Arc::new(self.index_file.as_deref().map(index_file::load).unwrap_or_default());
         index.get_or_insert_with(load).clone()
     }
 
-    /// Tells whether the directory goes with this process, so that no power loss can harm it.
+    /// Returns whether the directory is deleted with this process, so that nothing needs syncing.
     pub(super) fn is_temporary(&self) -> bool {
         self.temporary.is_some()
     }
 
     pub(super) fn remember(&self, index: Index) {
-        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(index));
+        *self.index.lock() = Some(Arc::new(index));
     }
 
-    /// Remembers that something was changed just now.
+    /// Notes the time of a change.
     pub(super) fn touch(&self) {
-        *self.touched.lock().unwrap_or_else(PoisonError::into_inner) = Moment::now();
+        *self.touched.lock() = Moment::now();
     }
 
     pub(super) fn last_change(&self) -> Moment {
-        *self.touched.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.touched.lock()
     }
 
     pub(super) fn temporary(&self) -> SystemResult<Temporary> {
         Temporary::create(&self.area()?)
     }
 
-    /// Says what is true where it failed because the directory itself is gone.
+    /// Replaces an error by "the root is gone" if that is the reason.
     ///
-    /// A directory that was deleted has no name left, and looks empty to those who have it open.
-    pub(super) fn said_of_the_root(&self, error: Error) -> Error {
+    /// A deleted directory looks empty through an open handle.
+    pub(super) fn or_root_gone(&self, error: Error) -> Error {
         if self.root.is_gone() { checks::root_is_gone(error.operation()) } else { error }
     }
 
@@ -112,20 +114,21 @@ impl HostTree {
         operation: Operation,
         path: &TreePath,
     ) -> Result<(OwnedFd, rustix::fs::Stat)> {
-        let failed = |errno| self.said_of_the_root(failure::looking(operation, path, errno));
-        // To open a FIFO wakes its writer, and to open a device can do anything: look first.
+        let failed = |errno| self.or_root_gone(failure::looking(operation, path, errno));
+        // Opening a FIFO wakes its writer, and opening a device can do anything: look first.
         let flags = if self.root.looks_special(path) { OFlags::PATH } else { OFlags::RDONLY };
         let fd = self.root.open(path, flags).map_err(failed)?;
         let stat = rustix::fs::fstat(&fd).map_err(failed)?;
+        // By the handle: the look before may have seen another entry.
         checks::check_file(operation, path, entry::kind_of(stat.st_mode))?;
         if flags == OFlags::PATH {
-            // It became a file meanwhile; a caller that tries again gets it.
+            // It became a file after the look; a retry succeeds.
             return Err(failed(Errno::AGAIN));
         }
         Ok((fd, stat))
     }
 
-    /// Opens the directory in which an entry is to be made; the root's own place is taken.
+    /// Opens the parent of an entry to be created; the root exists already.
     pub(super) fn new_slot<'p>(
         &self,
         operation: Operation,
@@ -136,7 +139,7 @@ impl HostTree {
             .ok_or_else(|| Error::new(operation, ErrorKind::AlreadyExists).with_path(path))
     }
 
-    /// Opens the directory that holds an entry; the root stays as it is.
+    /// Opens the parent of an existing entry; the root cannot be changed.
     pub(super) fn slot<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Slot<'p>> {
         checks::check_not_root(operation, path)?;
         let slot = self.root.open_parent(path);
@@ -144,7 +147,7 @@ impl HostTree {
             .ok_or_else(|| Error::new(operation, ErrorKind::NotFound).with_path(path))
     }
 
-    /// Says why an entry could not be opened as a directory.
+    /// Explains why a directory could not be opened.
     pub(super) fn not_listable(&self, path: &TreePath, errno: Errno) -> Error {
         let found = self.stat(path).and_then(|stat| checks::check_directory(path, stat.kind));
         match (errno, found) {
@@ -156,13 +159,17 @@ impl HostTree {
 
 impl Tree for HostTree {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
-        let failed = |errno| self.said_of_the_root(failure::looking(Operation::Stat, path, errno));
+        let failed = |errno| self.or_root_gone(failure::looking(Operation::Stat, path, errno));
         let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;
-        entry::describe(&fd).map_err(failed)
+        let mut stat = entry::describe(&fd).map_err(failed)?;
+        if path.is_root() {
+            stat.mode = FileMode::default();
+        }
+        Ok(stat)
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        let failed = |error| self.said_of_the_root(error);
+        let failed = |error| self.or_root_gone(error);
         let fd = self
             .root
             .open(path, OFlags::RDONLY | OFlags::DIRECTORY)
@@ -170,9 +177,10 @@ impl Tree for HostTree {
         let mut entries = entry::entries(fd.as_fd())
             .map_err(|errno| failed(failure::looking(Operation::List, path, errno)))?;
         if path.is_root() {
+            // It holds staged files of this or another process.
             entries.retain(|entry| entry.name.as_bytes() != RESERVED_NAME.as_bytes());
         }
-        // What no path can name cannot be asked for either; a capture says where it is.
+        // An entry too deep to have a path cannot be asked for; a capture reports its directory.
         entries.retain(|entry| path.has_room_for(&entry.name));
         Ok(entries)
     }
@@ -183,7 +191,7 @@ impl Tree for HostTree {
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
-        let failed = |errno| self.said_of_the_root(failure::looking(Operation::Read, path, errno));
+        let failed = |errno| self.or_root_gone(failure::looking(Operation::Read, path, errno));
         let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;
         let stat = rustix::fs::fstat(&fd).map_err(failed)?;
         if entry::kind_of(stat.st_mode) != Kind::Symlink {

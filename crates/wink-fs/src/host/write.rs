@@ -1,4 +1,4 @@
-//! Changing a directory of the host, one entry at a time.
+//! Changes a directory of the host, one entry at a time.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ impl Filesystem for HostBackend {
 
     fn stage(&self) -> Result<Staging> {
         let temporary = self.host.temporary().map_err(|e| Error::system(Operation::Write, e));
-        let temporary = temporary.map_err(|error| self.host.said_of_the_root(error))?;
+        let temporary = temporary.map_err(|error| self.host.or_root_gone(error))?;
         Ok(Staging::new(Box::new(TemporaryWriter::new(temporary))))
     }
 
@@ -38,15 +38,16 @@ impl Filesystem for HostBackend {
             }
             let slot = this.host.new_slot(Operation::Write, path)?;
             let area = this.host.area().map_err(|e| failure::any(Operation::Write, path, e))?;
-            let kept = this.host.kept_place(path);
+            let preimage = this.host.preimage_path(path);
             match staged.body_mut::<Temporary>() {
+                // Staged in our own staging directory: the file itself is renamed, without a copy.
                 Some(own) if Arc::ptr_eq(own.area(), &area) && !own.is_placed() => {
-                    install::put(&this.host, path, &slot, own, options, kept)
+                    install::put(&this.host, path, &slot, own, options, preimage)
                 }
                 _ => {
                     let mut copy = copy_of(&staged.content(), &area)
                         .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
-                    install::put(&this.host, path, &slot, &mut copy, options, kept)
+                    install::put(&this.host, path, &slot, &mut copy, options, preimage)
                 }
             }
         })
@@ -72,6 +73,7 @@ impl Filesystem for HostBackend {
     fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
         self.changing(|this| {
             let (fd, stat) = this.host.open_file(Operation::SetMode, path)?;
+            // Other hard links of the file, which may be outside of the workspace, must keep their mode.
             if stat.st_nlink > 1 {
                 return this.replace_by_copy(path, fd, &stat, mode);
             }
@@ -95,22 +97,23 @@ impl Filesystem for HostBackend {
             let moved = rename::look_at_source(&source, from)?;
             checks::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
             let target = this.host.new_slot(Operation::Rename, to)?;
-            let (host, kept) = (&this.host, this.host.kept_place(to));
-            Relocation { host, source, moved, from, target, to, kept }.run(replacement)
+            let host = &this.host;
+            let preimage = this.host.preimage_path(to);
+            Relocation { host, source, moved, from, target, to, preimage }.run(replacement)
         })
     }
 }
 
 impl HostBackend {
-    /// Changes something, and remembers when.
+    /// Runs a change, and notes its time.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let changed = change(self);
-        self.host.keep_nothing();
+        self.host.clear_preimage_paths();
         self.host.touch();
-        changed.map_err(|error| self.host.said_of_the_root(error))
+        changed.map_err(|error| self.host.or_root_gone(error))
     }
 
-    /// Changes the mode of one of several hard links by making it a file of its own.
+    /// Changes the mode of one of several hard links, by making it a separate file.
     fn replace_by_copy(
         &mut self,
         path: &TreePath,
@@ -130,7 +133,7 @@ impl HostBackend {
     }
 }
 
-/// Writes content that another backend staged, or that is in memory, to a file of our own.
+/// Copies content that another backend staged, or that is in memory, into our own staging file.
 fn copy_of(content: &Content, area: &Arc<Area>) -> std::io::Result<Temporary> {
     let temporary = Temporary::create(area)?;
     content.for_each_chunk(|chunk| temporary.file().write_all(chunk))?;

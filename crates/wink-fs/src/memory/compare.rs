@@ -1,4 +1,4 @@
-//! Where two states in memory differ, at the cost of the differences alone.
+//! Compares two states in memory, at the cost of their differences alone.
 
 use std::sync::Arc;
 
@@ -10,17 +10,18 @@ use crate::error::Result;
 use crate::path::{Name, TreePath};
 use crate::tree::Tree;
 use crate::tree::compare::Difference;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 
-/// Compares two trees where both are states in memory.
+/// Compares two trees, if both are states in memory.
 pub(crate) fn compare(before: &dyn Tree, after: &dyn Tree) -> Option<Result<Vec<Difference>>> {
-    let (before, after) = (State::of(before)?, State::of(after)?);
+    let before = State::of(before)?;
+    let after = State::of(after)?;
     let mut differences = Vec::new();
     let compared = directories(before.root(), after.root(), &TreePath::root(), &mut differences);
     Some(compared.map(|()| differences))
 }
 
-/// Goes down only where the nodes are not shared.
+/// Descends only where nodes are not shared.
 fn directories(
     before: &Directory,
     after: &Directory,
@@ -44,6 +45,9 @@ fn update(
     match (old, new) {
         (Node::Directory(old), Node::Directory(new)) => {
             let path = path.join(name)?;
+            if old.mode != new.mode {
+                into.push(Difference::of_directory_mode(path.clone(), new.mode));
+            }
             descend(|| directories(old, new, &path, into))
         }
         _ if old.says_the_same(new) => Ok(()),
@@ -59,12 +63,13 @@ fn push(
     into: &mut Vec<Difference>,
 ) -> Result<()> {
     let path = directory.join(name)?;
-    let (before, after) = (before.map(Node::kind), after.map(Node::kind));
+    let before = before.map(Node::kind);
+    let after = after.map(Node::kind);
     into.push(Difference { path, before, after, mode: None });
     Ok(())
 }
 
-/// Two nodes are equal where they are one and the same, which is what a difference can skip.
+/// Compares identity, not content: shared nodes are equal, and everything else is compared further.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

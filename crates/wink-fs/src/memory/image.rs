@@ -1,6 +1,6 @@
-//! What changes displace, as nodes.
+//! Pre-images in memory, as nodes.
 //!
-//! To keep the whole state would be one pointer, but then every change copies all nodes above it.
+//! Keeping the whole state would be one pointer, but then every change would copy all nodes above it.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use crate::error::{Operation, Result};
 use crate::oplog::{BeforeImage, KeptEntries, KeptEntry};
 use crate::path::TreePath;
 
-/// Collects what is displaced, a place for each line.
+/// Collects pre-images, one for each line.
 pub(super) struct Image {
     live: Arc<Live>,
     entries: Vec<Option<Node>>,
@@ -25,7 +25,7 @@ impl Image {
     }
 
     fn find(&self, path: &TreePath) -> Option<Node> {
-        self.live.read().find(Operation::Write, path).ok()
+        self.live.0.read().find(Operation::Write, path).ok()
     }
 }
 
@@ -36,7 +36,7 @@ impl BeforeImage for Image {
         Ok(())
     }
 
-    /// Does nothing: no other program writes into files in memory.
+    /// Does nothing, because no other program writes into files in memory.
     fn keep_copy(&mut self, _: &TreePath) -> Result<()> {
         Ok(())
     }
@@ -59,7 +59,8 @@ struct Kept {
 impl KeptEntries for Kept {
     fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
         let Some(Some(node)) = self.entries.get(line) else { return Ok(None) };
-        let (at, mut state) = (TreePath::parse("kept")?, State::new(self.now));
+        let at = TreePath::parse("kept")?;
+        let mut state = State::new(self.now);
         state.set(&at, Some(node.clone()), self.now);
         Ok(Some(KeptEntry { tree: Arc::new(state), at }))
     }

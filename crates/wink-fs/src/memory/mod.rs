@@ -1,6 +1,5 @@
-//! The backend that keeps everything in memory.
+//! The backend in memory.
 
-mod body;
 mod build;
 mod compare;
 mod image;
@@ -9,18 +8,18 @@ mod replace;
 mod state;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use parking_lot::RwLock;
 
-use self::body::Body;
 use self::build::Builder;
 pub(crate) use self::compare::compare;
 use self::image::Image;
-use self::node::{Directory, File, Link, Node, Times};
+use self::node::{Body, Directory, File, Link, Node, Times};
 use self::state::State;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -28,10 +27,10 @@ use crate::filesystem::capture::{Capture, Totals};
 use crate::filesystem::checks;
 use crate::filesystem::layer::Source;
 use crate::filesystem::replace_plan::ReplacePlan;
-use crate::filesystem::staged::{Staged, StagedBody, Staging, StagingSink};
+use crate::filesystem::staged::Staged;
 use crate::filesystem::{
-    Backend, DoneFirst, Durability, Filesystem, Properties, Put, PutCondition, PutOptions,
-    Recursion, Removed, Replaced, Replacement,
+    Backend, BackendKind, DoneFirst, Durability, Filesystem, Properties, Put, PutCondition,
+    PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 use crate::hash::ContentHash;
 use crate::oplog::BeforeImage;
@@ -43,8 +42,8 @@ use crate::tree::{Entry, FileMode, Stat, Tree};
 
 /// Keeps files in memory, as immutable nodes that captured states share.
 ///
-/// Looking an entry up or changing it costs the depth of its path times the logarithm of the
-/// directories' width, whatever the number of files.
+/// Finding or changing an entry costs the depth of its path times the logarithm of the directories' sizes, regardless
+/// of the number of files.
 ///
 /// ```
 /// use wink_fs::{ops, Backend, MemoryBackend, Tree, TreePath, WriteOptions};
@@ -64,7 +63,7 @@ pub struct MemoryBackend {
     properties: Properties,
 }
 
-/// The present state, locked for the length of one look or one change.
+/// The current state, locked for one read or one change at a time.
 struct Live(RwLock<State>);
 
 impl MemoryBackend {
@@ -76,12 +75,12 @@ impl MemoryBackend {
     /// Makes an empty filesystem whose times come from `clock`.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         let live = Arc::new(Live(RwLock::new(State::new(clock.now()))));
-        Self { live, clock, properties: Properties::new("in_memory", "/") }
+        Self { live, clock, properties: Properties::new(BackendKind::InMemory, "/") }
     }
 
-    /// Makes a filesystem with the files of a tree that never changes, such as a snapshot's.
+    /// Makes a filesystem with the files of an immutable tree, such as a snapshot.
     ///
-    /// Where the tree knows the hash of a file, the file is not copied but read when it is opened.
+    /// A file whose hash the tree knows is not copied, but read when it is opened.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -101,58 +100,51 @@ impl MemoryBackend {
         let state = match State::of(&**tree) {
             Some(state) => state.clone(),
             None => {
-                let (excluded, now) = (&Exclusions::default(), backend.clock.now());
+                let excluded = &Exclusions::default();
+                let now = backend.clock.now();
                 let builder = Builder { target: &**tree, shared: Some(tree), excluded, now };
                 State::with_root(Arc::new(builder.directory(&TreePath::root())?))
             }
         };
-        *backend.live.write() = state;
+        *backend.live.0.write() = state;
         Ok(backend)
     }
 
-    /// Changes the state in one step, which either happens as a whole or not at all.
+    /// Changes the state as a whole or not at all.
     fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
-        change(&mut self.live.write())
+        change(&mut self.live.0.write())
     }
 }
 
 impl Live {
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn now(&self) -> State {
-        self.read().clone()
+        self.0.read().clone()
     }
 }
 
 impl Tree for Live {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
-        self.read().stat(path)
+        self.0.read().stat(path)
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        self.read().list(path)
+        self.0.read().list(path)
     }
 
     fn open(&self, path: &TreePath) -> Result<Content> {
-        self.read().open(path)
+        self.0.read().open(path)
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
-        self.read().read_link(path)
+        self.0.read().read_link(path)
     }
 
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
-        self.read().known_hash(path)
+        self.0.read().known_hash(path)
     }
 
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
-        // It may have to be computed: a writer must not wait for that.
+        // It may have to be computed, and a writer must not wait for that.
         self.now().known_tree_hash(path)
     }
 }
@@ -188,13 +180,10 @@ impl Filesystem for MemoryBackend {
         &self.properties
     }
 
-    fn stage(&self) -> Result<Staging> {
-        Ok(Staging::new(Box::new(Buffer::default())))
-    }
-
     fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
         let content = staged.content().read_all().map_err(|e| unreadable(path, e))?;
-        let (hash, now) = (staged.hash(), self.clock.now());
+        let hash = staged.hash();
+        let now = self.clock.now();
         self.change(|state| {
             let place = state.find_place(Operation::Write, path)?;
             let taken = place.as_ref().map_or(Totals::default(), Node::totals);
@@ -283,22 +272,21 @@ impl Backend for MemoryBackend {
     }
 
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
+        // The new state is complete before `first` saves the snapshot: a target that cannot be read must not leave one.
         let (after, counts) = replace::replaced(&self.live.now(), plan, self.clock.now())?;
         first()?;
-        *self.live.write() = after;
+        *self.live.0.write() = after;
         Ok(counts)
     }
 
     fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
         let now = self.clock.now();
-        let (excluded, kind) = (&Exclusions::default(), source.tree.stat(source.at)?.kind);
+        let excluded = &Exclusions::default();
+        let kind = source.tree.stat(source.at)?.kind;
         let builder = Builder { target: source.tree, shared: None, excluded, now };
         let node = builder.node(source.at, kind)?;
         self.change(|state| create(state, Operation::Replace, path, node, now))
     }
-
-    /// Does nothing: every hash is known already.
-    fn learn(&mut self, _: &dyn Tree, _: &dyn Tree) {}
 
     fn before_image(&self, _: &Path) -> Result<Box<dyn BeforeImage>> {
         Ok(Box::new(Image::new(self.live.clone(), self.clock.now())))
@@ -316,7 +304,7 @@ impl Backend for MemoryBackend {
     }
 }
 
-/// Keeps a tree as it is now: a state in memory by sharing it, anything else by a copy.
+/// Returns an immutable copy of a tree; a state in memory is shared.
 pub(crate) fn kept(tree: &dyn Tree) -> Result<Arc<dyn Tree>> {
     if let Some(state) = State::of(tree) {
         return Ok(Arc::new(state.clone()));
@@ -342,7 +330,7 @@ fn unreadable(path: &TreePath, error: io::Error) -> Error {
     Error::system(Operation::Write, error).with_path(path)
 }
 
-/// Puts a node where nothing is yet.
+/// Puts a node at a free path.
 fn create(
     state: &mut State,
     operation: Operation,
@@ -357,7 +345,7 @@ fn create(
     Ok(())
 }
 
-/// Returns the file whose place new content may take, after checking the condition.
+/// Returns the file that new content may replace, after checking the condition.
 fn replaced_file(
     place: Option<Node>,
     path: &TreePath,
@@ -387,7 +375,7 @@ fn successor(
 ) -> File {
     let mode = mode.or(old.map(|old| old.mode)).unwrap_or_default();
     let created = old.map_or(now, |old| old.times.created);
-    File { content: Body::Here(content), hash, mode, times: Times { created, modified: now } }
+    File { content: Body::Bytes(content), hash, mode, times: Times { created, modified: now } }
 }
 
 fn check_replacement(
@@ -406,24 +394,4 @@ fn check_replacement(
         return Err(Error::new(Operation::Rename, ErrorKind::NotEmpty).with_path(to));
     }
     Ok(())
-}
-
-/// Collects staged bytes.
-#[derive(Default)]
-struct Buffer(Vec<u8>);
-
-impl Write for Buffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl StagingSink for Buffer {
-    fn finish(self: Box<Self>) -> io::Result<Box<dyn StagedBody>> {
-        Ok(Box::new(Bytes::from(self.0)))
-    }
 }

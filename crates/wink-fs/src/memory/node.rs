@@ -1,4 +1,4 @@
-//! The immutable nodes a state in memory is made of.
+//! The immutable nodes of a state in memory.
 
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
@@ -6,18 +6,17 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use imbl::OrdMap;
 
-use super::body::Body;
 use crate::error::Result;
 use crate::filesystem::capture::Totals;
 use crate::hash::ContentHash;
-use crate::path::Name;
+use crate::path::{Name, TreePath};
 use crate::tree::content::Content;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::merkle::{self, Identity};
-use crate::tree::{Entry, FileMode, Kind, Stat};
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 
-/// One entry; a clone shares it.
+/// One entry; clones share it.
 #[derive(Clone)]
 pub(super) enum Node {
     File(Arc<File>),
@@ -35,9 +34,11 @@ pub(super) struct File {
 
 #[derive(Clone)]
 pub(super) struct Directory {
+    /// Only `private` can be set.
+    pub(super) mode: FileMode,
     pub(super) children: OrdMap<Name, Node>,
     pub(super) times: Times,
-    /// What is in it and below, kept up to date so that a capture need not count.
+    /// The totals of everything in it, kept up to date so that a capture need not count.
     totals: Totals,
     hash: OnceLock<TreeHash>,
 }
@@ -67,10 +68,18 @@ impl Directory {
 
     pub(super) fn with(children: OrdMap<Name, Node>, times: Times) -> Self {
         let totals = children.values().map(Node::totals).sum();
-        Self { children, times, totals, hash: OnceLock::new() }
+        let mode = FileMode::default();
+        Self { mode, children, times, totals, hash: OnceLock::new() }
     }
 
-    /// Sets its hash, so that no reader needs to compute it.
+    /// Sets its mode.
+    pub(super) fn with_mode(mut self, mode: FileMode) -> Self {
+        self.hash.take();
+        self.mode = mode;
+        self
+    }
+
+    /// Sets its hash, so that it need not be computed.
     pub(super) fn with_known_hash(mut self, hash: TreeHash) -> Self {
         self.hash = hash.into();
         self
@@ -80,7 +89,7 @@ impl Directory {
         self.totals
     }
 
-    /// Gives mutable access to a directory, copying it only if another tree shares it.
+    /// Returns mutable access to a directory, copying it only if another tree shares it.
     pub(super) fn change(directory: &mut Arc<Self>, added: Totals, taken: Totals) -> &mut Self {
         let directory = Arc::make_mut(directory);
         directory.hash.take();
@@ -88,10 +97,10 @@ impl Directory {
         directory
     }
 
-    /// Returns the hash of the directory with all that is below it, computed once.
+    /// Returns the hash of the directory and everything below it, computed once.
     pub(super) fn hash(&self) -> TreeHash {
         *self.hash.get_or_init(|| {
-            let mut encoded = Vec::new();
+            let mut encoded = merkle::encode_start(self.mode);
             for (name, node) in &self.children {
                 merkle::encode_entry(&mut encoded, name.as_bytes(), &node.identity());
             }
@@ -119,8 +128,10 @@ impl Node {
 
     pub(super) fn stat(&self) -> Stat {
         let mut stat = Stat::new(self.kind(), self.size());
-        if let Self::File(file) = self {
-            stat.mode = file.mode;
+        match self {
+            Self::File(file) => stat.mode = file.mode,
+            Self::Directory(directory) => stat.mode = directory.mode,
+            Self::Link(_) => {}
         }
         let times = self.times();
         stat.created_at = Some(times.created);
@@ -128,7 +139,7 @@ impl Node {
         stat
     }
 
-    /// Returns a file's content, and nothing for everything else.
+    /// Returns a file's content; empty for anything else.
     pub(super) fn content(&self) -> Result<Content> {
         match self {
             Self::File(file) => Ok(file.content.open()?.with_known_hash(file.hash)),
@@ -143,7 +154,7 @@ impl Node {
         }
     }
 
-    /// Returns a directory's entries in order, and nothing for everything else.
+    /// Returns a directory's entries in order; empty for anything else.
     pub(super) fn entries(&self) -> Vec<Entry> {
         let entry = |(name, node): (&Name, &Self)| Entry::new(name.clone(), node.kind());
         match self {
@@ -156,7 +167,7 @@ impl Node {
         matches!(self, Self::Directory(directory) if !directory.children.is_empty())
     }
 
-    /// Counts the node and all that is below it.
+    /// Counts the node and everything below it.
     pub(super) fn totals(&self) -> Totals {
         match self {
             Self::File(file) => Totals::new(1, 0, file.content.len()),
@@ -167,7 +178,7 @@ impl Node {
         }
     }
 
-    /// Tells whether two nodes differ in nothing but times.
+    /// Compares two nodes, ignoring times.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(a), Self::File(b)) => a.hash == b.hash && a.mode == b.mode,
@@ -189,6 +200,36 @@ impl Node {
             Self::File(file) => file.times,
             Self::Directory(directory) => directory.times,
             Self::Link(link) => link.times,
+        }
+    }
+}
+
+/// Bytes, or a file of another immutable tree, read when it is opened.
+#[derive(Clone)]
+pub(super) enum Body {
+    Bytes(Bytes),
+    Elsewhere(Arc<FileElsewhere>),
+}
+
+/// A file of another tree.
+pub(super) struct FileElsewhere {
+    pub(super) tree: Arc<dyn Tree>,
+    pub(super) path: TreePath,
+    pub(super) len: u64,
+}
+
+impl Body {
+    pub(super) fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Elsewhere(file) => file.len,
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<Content> {
+        match self {
+            Self::Bytes(bytes) => Ok(Content::from(bytes.clone())),
+            Self::Elsewhere(file) => file.tree.open(&file.path),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Making the files those of another tree: a new state, put in the place of the old one.
+//! Replaces all files: a new state takes the place of the old one.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,12 +11,12 @@ use crate::filesystem::Replaced;
 use crate::filesystem::checks;
 use crate::filesystem::replace_plan::ReplacePlan;
 use crate::path::TreePath;
-use crate::tree::Kind;
 use crate::tree::compare::Difference;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::scope::{Exclusions, Scope};
+use crate::tree::{FileMode, Kind};
 
-/// Returns the state that a plan makes of another, and what that changes.
+/// Applies a plan; returns the new state and what changed.
 pub(super) fn replaced(
     before: &State,
     plan: &ReplacePlan<'_>,
@@ -36,7 +36,7 @@ pub(super) fn replaced(
     Ok((after, Replaced { written, removed, unchanged }))
 }
 
-/// Refuses what would be refused, without a look at any content.
+/// Fails if the plan would be refused, without reading content.
 pub(super) fn check(before: &State, plan: &ReplacePlan<'_>, now: SystemTime) -> Result<()> {
     if State::of(plan.target).is_some() && plan.scope.is_everything() {
         return Ok(());
@@ -51,15 +51,21 @@ pub(super) fn check(before: &State, plan: &ReplacePlan<'_>, now: SystemTime) -> 
     plan.check_kinds()
 }
 
-/// Applies a plan to a state; returns it with how many files and links are new in it.
+/// Applies a plan to a state; returns it with the number of new files and links.
 fn rebuilt(
     before: &State,
     plan: &ReplacePlan<'_>,
     now: SystemTime,
     make: &dyn Fn(&TreePath, Kind) -> Result<Node>,
 ) -> Result<(State, u64)> {
-    let (mut state, mut written) = (before.clone(), 0);
-    for Difference { path, after, .. } in &plan.differences {
+    let mut state = before.clone();
+    let mut written = 0;
+    for difference in &plan.differences {
+        let Difference { path, after, .. } = difference;
+        if let Some(mode) = difference.directory_mode() {
+            state.set_directory_mode(path, mode)?;
+            continue;
+        }
         let node = after.map(|kind| make(path, kind)).transpose()?;
         if let Some(node) = &node {
             make_parents(&mut state, path, now)?;
@@ -71,7 +77,7 @@ fn rebuilt(
     Ok((state, written))
 }
 
-/// Puts back what is excluded and went together with a directory above it.
+/// Puts back excluded entries that were removed with a directory above them.
 fn keep_excluded(
     before: &State,
     after: &mut State,
@@ -87,18 +93,26 @@ fn keep_excluded(
     Ok(())
 }
 
-/// Makes the directories above a path that is to be there although they were not meant themselves.
+/// Makes the missing parents of a path.
 fn make_parents(state: &mut State, path: &TreePath, now: SystemTime) -> Result<()> {
     for parent in path.ancestors() {
         if state.find_place(Operation::Replace, &parent)?.is_none() {
             state.set(&parent, Some(Node::Directory(Arc::new(Directory::new(now)))), now);
         }
     }
-    // The nearest one may be something else than a directory.
+    // The nearest existing parent may not be a directory.
     state.find_place(Operation::Replace, path).map(drop)
 }
 
 impl State {
+    fn set_directory_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
+        if let Node::Directory(directory) = self.find(Operation::Replace, path)? {
+            let directory = Directory::clone(&directory).with_mode(mode);
+            self.update(path, Node::Directory(Arc::new(directory)));
+        }
+        Ok(())
+    }
+
     /// Counts the files and links in a scope.
     fn files_in(&self, scope: &Scope) -> u64 {
         let count = |path| self.find(Operation::Replace, path).map_or(0, |it| it.totals().files);
@@ -108,7 +122,7 @@ impl State {
         }
     }
 
-    /// Returns the topmost entries that are excluded.
+    /// Returns the topmost excluded entries.
     fn entries_matching(&self, excluded: &Exclusions) -> Result<Vec<(TreePath, Node)>> {
         let mut found = Vec::new();
         if !excluded.is_empty() {
@@ -117,9 +131,10 @@ impl State {
         Ok(found)
     }
 
-    /// Counts the files and links of this state that differences bring.
+    /// Counts the files and links that differences add.
     fn count_files(&self, differences: &[Difference]) -> Result<u64> {
-        let brought = differences.iter().filter(|difference| difference.after.is_some());
+        let is_brought = |it: &&Difference| it.after.is_some() && it.directory_mode().is_none();
+        let brought = differences.iter().filter(is_brought);
         brought.map(|it| Ok(self.find(Operation::Replace, &it.path)?.totals().files)).sum()
     }
 }

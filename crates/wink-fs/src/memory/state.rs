@@ -1,4 +1,4 @@
-//! A whole state in memory: a root, looked at and replaced by paths.
+//! A state in memory: a root, read and changed by path.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Stat, Tree};
 
-/// The files at one moment; a clone shares everything.
+/// The files of one moment; clones share everything.
 #[derive(Clone)]
 pub(super) struct State {
     root: Arc<Directory>,
 }
 
-/// Why the walk to a path ended early.
+/// Why a path could not be followed.
 enum Obstacle {
     Missing,
     File,
@@ -32,12 +32,12 @@ impl State {
         Self { root: Arc::new(Directory::new(now)) }
     }
 
-    /// Makes the state of a root, which must be a directory.
+    /// Makes a state from its root.
     pub(super) fn with_root(root: Arc<Directory>) -> Self {
         Self { root }
     }
 
-    /// Recognises a state of its own, of whatever backend in memory.
+    /// Returns the state behind a tree, of any memory backend.
     pub(super) fn of(tree: &dyn Tree) -> Option<&Self> {
         tree.own_state()?.downcast_ref()
     }
@@ -50,7 +50,7 @@ impl State {
         self.root.totals()
     }
 
-    /// Finds an entry that is to be looked at.
+    /// Finds an existing entry.
     pub(super) fn find(&self, operation: Operation, path: &TreePath) -> Result<Node> {
         self.walk(path.segments()).map_err(|obstacle| match obstacle {
             Obstacle::Link => Error::through_link(operation, path),
@@ -60,7 +60,7 @@ impl State {
         })
     }
 
-    /// Finds what is at the place of an entry that is to be made, whose parent must be there.
+    /// Finds what is at the path of a new entry, whose parent must exist.
     pub(super) fn find_place(&self, operation: Operation, path: &TreePath) -> Result<Option<Node>> {
         let mut parents = path.segments();
         let Some(name) = parents.next_back() else {
@@ -94,12 +94,12 @@ impl State {
         Ok(Node::Directory(directory.clone()))
     }
 
-    /// Sets or takes away the entry at a path whose parent is there; the root stays.
+    /// Sets or removes the entry at a path whose parent exists; the root stays.
     pub(super) fn set(&mut self, path: &TreePath, node: Option<Node>, now: SystemTime) {
         self.set_over(path, node, self.totals_at(path), now);
     }
 
-    /// Does the same over what is known to add this much to the totals.
+    /// Like [`set`](Self::set), given the change of the totals.
     pub(super) fn set_over(
         &mut self,
         path: &TreePath,
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    /// Puts another node in the place of one, which is no change of the directory.
+    /// Replaces a node without changing its directory's time.
     pub(super) fn update(&mut self, path: &TreePath, node: Node) {
         self.put_child(path, Some(node), self.totals_at(path));
     }
@@ -137,7 +137,7 @@ impl State {
         Some(directory)
     }
 
-    /// Returns the directory that holds a path, copying only what a captured state still shares.
+    /// Returns the parent of a path, copying only nodes that a captured state shares.
     fn change_parent(
         &mut self,
         path: &TreePath,

@@ -6,25 +6,28 @@ use std::ops::Bound;
 use crate::error::Result;
 use crate::path::TreePath;
 use crate::tree::compare::{Difference, compare};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 
-/// What became of one entry.
+/// The change of one entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Change {
     pub(super) before: Option<Kind>,
     pub(super) after: Option<Kind>,
 }
 
-/// Every entry that one side changed; what is in a directory that came or went is named too.
+/// Every entry that one side changed, including those in a new or deleted directory.
 #[derive(Default)]
 pub(super) struct Changes(BTreeMap<TreePath, Change>);
 
 impl Changes {
     pub(super) fn find(base: &dyn Tree, side: &dyn Tree, scope: &Scope) -> Result<Self> {
         let mut changes = Self::default();
-        for Difference { path, before, after, .. } in compare(base, side, scope)? {
+        let differences = compare(base, side, scope)?.into_iter();
+        // A patch stands for whole directories, so the mode of one that stays is not merged: ours is kept.
+        let merged = differences.filter(|it| it.directory_mode().is_none());
+        for Difference { path, before, after, .. } in merged {
             changes.add_below(base, &path, before, |kind| (Some(kind), None))?;
             changes.add_below(side, &path, after, |kind| (None, Some(kind)))?;
             changes.0.insert(path, Change { before, after });
@@ -32,7 +35,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Names all that is in a directory.
+    /// Adds everything in a directory.
     fn add_below(
         &mut self,
         tree: &dyn Tree,
@@ -56,7 +59,7 @@ impl Changes {
         self.0.get(path).copied()
     }
 
-    /// Returns the changes in the order of their paths.
+    /// Returns the changes in the order of paths.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&TreePath, Change)> {
         self.0.iter().map(|(path, change)| (path, *change))
     }
@@ -70,7 +73,7 @@ impl Changes {
         all.take_while(move |(below, _)| below.starts_with(path)).map(|(path, it)| (path, *it))
     }
 
-    /// Returns the file or link that stands now where a path needs a directory.
+    /// Returns the file or link that is in the way of a path.
     pub(super) fn in_the_way(&self, path: &TreePath) -> Option<TreePath> {
         let is_none = |change: Change| !matches!(change.after, None | Some(Kind::Directory));
         path.ancestors().find(|above| self.get(above).is_some_and(is_none))

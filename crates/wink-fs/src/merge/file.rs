@@ -1,4 +1,4 @@
-//! A file that both sides changed.
+//! Merges a file that both sides changed.
 
 use bytes::Bytes;
 
@@ -14,13 +14,13 @@ use crate::tree::{FileMode, Kind, Tree};
 /// Larger files are not merged by lines.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How far into a file a NUL makes it something else than text, as git has it.
+/// A NUL in so many first bytes makes a file binary, as in git.
 const LOOKED_AT: usize = 8_000;
 
-/// What becomes of a file: nothing where ours is it, and what the matter is where both disagree.
+/// The new content, or `None` to keep ours; and the conflict, if there is one.
 pub(super) type MergedFile = (Option<Edit>, Option<ConflictKind>);
 
-/// Merges a file that is there on both sides.
+/// Merges a file that exists on both sides.
 pub(super) fn merge(
     sides: &Sides<'_>,
     path: &TreePath,
@@ -38,17 +38,18 @@ pub(super) fn merge(
 
 struct Both<'a> {
     sides: &'a Sides<'a>,
-    /// Where the file was before, if it was.
+    /// The file before, if it existed.
     base: Option<&'a dyn Tree>,
     path: &'a TreePath,
     on_conflict: OnConflict,
 }
 
 impl Both<'_> {
-    /// Merges permissions: each that one side changed is changed.
+    /// Merges modes: a bit that one side changed is changed.
     fn mode(&self) -> Result<(FileMode, Option<ConflictKind>)> {
         let mode = |tree: &dyn Tree| tree.stat(self.path).map(|stat| stat.mode);
-        let (ours, theirs) = (mode(self.sides.ours)?, mode(self.sides.theirs)?);
+        let ours = mode(self.sides.ours)?;
+        let theirs = mode(self.sides.theirs)?;
         let Some(base) = self.base.map(mode).transpose()? else {
             let is_theirs = self.on_conflict == OnConflict::Theirs;
             let conflict = (ours != theirs).then_some(ConflictKind::Mode);
@@ -63,7 +64,8 @@ impl Both<'_> {
 
     fn content(&self) -> Result<(Source, Option<ConflictKind>)> {
         let hash = |tree: &dyn Tree| ops::content_hash(tree, self.path);
-        let (ours, theirs) = (hash(self.sides.ours)?, hash(self.sides.theirs)?);
+        let ours = hash(self.sides.ours)?;
+        let theirs = hash(self.sides.theirs)?;
         let base = self.base.map(hash).transpose()?;
         if ours == theirs || base == Some(theirs) {
             return Ok((Source::Ours(self.path.clone()), None));
@@ -95,14 +97,14 @@ impl Both<'_> {
         }
     }
 
-    /// Reads all three, where all are text.
+    /// Reads all three texts; `None` if one is binary.
     fn texts(&self) -> Result<Option<[Bytes; 3]>> {
         let base = match self.base {
             Some(base) => text(base, self.path)?,
             None => Some(Bytes::new()),
         };
-        let (ours, theirs) =
-            (text(self.sides.ours, self.path)?, text(self.sides.theirs, self.path)?);
+        let ours = text(self.sides.ours, self.path)?;
+        let theirs = text(self.sides.theirs, self.path)?;
         Ok(base.zip(ours).zip(theirs).map(|((base, ours), theirs)| [base, ours, theirs]))
     }
 }

@@ -1,13 +1,13 @@
-//! Three texts made one, line by line.
+//! Merges three texts by lines.
 
 use similar::{MergeRegion, MergeResolution, TextMerge};
 
-/// Whose lines win where both changed the same.
+/// Which side wins in a conflict.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Favour {
     Ours,
     Theirs,
-    /// Both are written, between markers.
+    /// Both, between markers.
     Both,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8], favour: Favour) -> 
     MergedText { conflicted: merge.is_conflicted(), bytes: writer.bytes }
 }
 
-/// Tells whether the lines of a text end as Windows ends them.
+/// Returns whether a text has Windows line endings.
 fn has_long_endings(text: &[u8]) -> bool {
     memchr::memchr(b'\n', text).is_some_and(|at| text[..at].ends_with(b"\r"))
 }
@@ -73,7 +73,7 @@ impl Writer<'_, '_> {
         self.marker(THEIRS);
     }
 
-    /// Writes a marker on a line of its own, also after a text that does not end its last line.
+    /// Writes a marker on its own line, even after an incomplete last line.
     fn marker(&mut self, marker: &[u8]) {
         if !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") {
             self.bytes.extend_from_slice(self.ending);
@@ -107,7 +107,9 @@ mod tests {
 
     #[test]
     fn a_favour_decides_only_what_is_in_conflict() {
-        let (base, ours, theirs) = ("a\nb\nc\n", "1\nb\nc\n", "2\nb\nC\n");
+        let base = "a\nb\nc\n";
+        let ours = "1\nb\nc\n";
+        let theirs = "2\nb\nC\n";
         assert_eq!(merged(base, ours, theirs, Favour::Ours).0, "1\nb\nC\n");
         assert_eq!(merged(base, ours, theirs, Favour::Theirs).0, "2\nb\nC\n");
     }

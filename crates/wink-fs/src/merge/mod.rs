@@ -1,10 +1,9 @@
-//! Three states made one: what was changed on one side is brought into the other.
+//! Three-way merge: applies the changes of one side to the other.
 
 mod change;
 mod file;
 mod lines;
 mod patch;
-mod rename;
 mod three_way;
 
 use std::fmt;
@@ -15,7 +14,7 @@ use crate::snapshot::SnapshotId;
 
 pub(crate) use self::three_way::{Sides, three_way};
 
-/// Says how a merge or a revert is done.
+/// Options of a merge or a revert.
 ///
 /// ```
 /// use wink_fs::{MergeOptions, OnConflict};
@@ -26,21 +25,21 @@ pub(crate) use self::three_way::{Sides, three_way};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct MergeOptions {
-    /// What is done where both sides changed the same.
+    /// What to do about conflicts.
     pub on_conflict: OnConflict,
-    /// Whether it is only said what would be done.
+    /// Whether nothing is changed, and only the result is returned.
     pub dry_run: bool,
 }
 
 impl MergeOptions {
-    /// Sets what is done where both sides changed the same.
+    /// Sets what to do about conflicts.
     #[must_use]
     pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
         self.on_conflict = on_conflict;
         self
     }
 
-    /// Sets whether it is only said what would be done.
+    /// Sets whether nothing is changed.
     #[must_use]
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
@@ -48,7 +47,7 @@ impl MergeOptions {
     }
 }
 
-/// Says what is done where both sides changed the same.
+/// What to do about conflicts.
 ///
 /// ```
 /// assert_eq!(wink_fs::OnConflict::default(), wink_fs::OnConflict::Stop);
@@ -56,18 +55,19 @@ impl MergeOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum OnConflict {
-    /// Nothing at all is written, and the conflicts are named.
+    /// Writes nothing, and returns the conflicts.
     #[default]
     Stop,
-    /// The workspace's own lines and files stay; everything else is merged.
+    /// Keeps the workspace's lines and files; merges everything else.
     Ours,
-    /// The other side's lines and files win; everything else is merged.
+    /// Takes the other side's lines and files; merges everything else.
     Theirs,
-    /// Lines of both sides are written between markers; files that have no lines stay as they are.
+    /// Writes the lines of both sides between markers. What cannot be marked, such as a binary file, stays as it is
+    /// and is left to merge.
     Markers,
 }
 
-/// Says what a merge or a revert did, or would do.
+/// The result of a merge or a revert.
 ///
 /// ```
 /// use wink_fs::Workspace;
@@ -87,18 +87,38 @@ pub enum OnConflict {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Whether the files were changed; not if there were conflicts and the caller did not say how to resolve them.
+    /// Whether the merge was done, at least in part; not if it stopped at conflicts, or resolved none of them and
+    /// had nothing else to change.
     pub applied: bool,
-    /// What was changed, or would be, in the order of paths.
+    /// What was changed, or would be, sorted by path.
     pub changes: Vec<OperationChange>,
-    /// What both sides changed, each in another way, in the order of paths.
+    /// The conflicts, sorted by path.
     pub conflicts: Vec<MergeConflict>,
-    /// The snapshot that holds what was there before; none where nothing was changed.
+    /// The safety snapshot, if anything was changed.
     pub saved: Option<SnapshotId>,
 }
 
 impl Merged {
-    /// Tells whether the next merge begins here: something was brought in, or conflicts were decided.
+    /// Returns the conflicts that are left to resolve.
+    ///
+    /// ```
+    /// use wink_fs::{MergeOptions, OnConflict, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// files.write_bytes("a.png", vec![0, 1])?;
+    /// let fork = files.fork(&files.snapshot("start")?)?;
+    /// fork.write_bytes("a.png", vec![0, 2])?;
+    /// files.write_bytes("a.png", vec![0, 3])?;
+    /// let markers = MergeOptions::default().on_conflict(OnConflict::Markers);
+    /// let merged = files.merge_with(&fork, &markers)?;
+    /// assert_eq!(merged.unresolved().count(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn unresolved(&self) -> impl Iterator<Item = &MergeConflict> {
+        self.conflicts.iter().filter(|conflict| !conflict.is_resolved)
+    }
+
+    /// Returns whether this is the base of the next merge: something was merged, or conflicts were resolved.
     ///
     /// ```
     /// assert!(!wink_fs::Merged::default().is_to_be_remembered());
@@ -108,7 +128,7 @@ impl Merged {
     }
 }
 
-/// Names the state of a fork that was merged last, kept for when the fork is gone.
+/// The last merged state of a fork, kept even if the fork is deleted.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -122,14 +142,14 @@ impl Merged {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct KeptMerge {
-    /// The snapshot that has the files of the fork.
+    /// The snapshot of the fork's files.
     pub theirs: SnapshotId,
-    /// The snapshot of what was there before, by which [`last_in_effect`](crate::Workspace::last_in_effect)
-    /// tells whether it was taken back; none where merges of the fork changed nothing.
+    /// The safety snapshot, by which [`last_in_effect`](crate::Workspace::last_in_effect) tells whether the merge was
+    /// undone; `None` if merges of the fork changed nothing.
     pub saved: Option<SnapshotId>,
 }
 
-/// Names an entry that both sides changed, each in another way.
+/// An entry that both sides changed differently.
 ///
 /// ```
 /// use wink_fs::{ConflictKind, Workspace};
@@ -147,13 +167,15 @@ pub struct KeptMerge {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MergeConflict {
-    /// Where it is.
+    /// Its path.
     pub path: TreePath,
-    /// What the matter is.
+    /// The kind of conflict.
     pub kind: ConflictKind,
+    /// Whether it was resolved in the way that [`OnConflict`] asks for, or would be.
+    pub is_resolved: bool,
 }
 
-/// Says why two changes cannot be made one.
+/// The kind of a conflict.
 ///
 /// ```
 /// assert_eq!(wink_fs::ConflictKind::Binary.to_string(), "both changed it, and it is no text");
@@ -163,17 +185,17 @@ pub struct MergeConflict {
 pub enum ConflictKind {
     /// Both changed the same lines.
     Lines,
-    /// Both changed a file that is no text, or is too large to be merged by lines.
+    /// Both changed a file that is binary, or too large to be merged by lines.
     Binary,
-    /// Both made it, with other permissions.
+    /// Both created it, with different modes.
     Mode,
     /// The workspace deleted what the other side changed.
     DeletedByUs,
     /// The other side deleted what the workspace changed.
     DeletedByThem,
-    /// It is now a file on one side and a directory or a link on the other, or two different links.
+    /// It is a file on one side and a directory or link on the other, or they are different links.
     Kind,
-    /// Both moved it, to different places.
+    /// Both moved it, to different paths.
     Moved,
 }
 

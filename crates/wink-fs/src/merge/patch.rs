@@ -1,4 +1,4 @@
-//! What a merge changes, as a tree of those entries alone.
+//! The changes of a merge, as a tree of the changed entries.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,16 +11,16 @@ use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::tree::content::Content;
-use crate::tree::hash::TreeHash;
+use crate::tree::hash::{TreeHash, directory_mode};
 use crate::tree::scope::Scope;
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 
-/// What an entry is to become.
+/// What an entry becomes.
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
     Remove,
     Directory,
-    /// A link, as the other side has it.
+    /// A link, as on the other side.
     Link,
     File {
         content: Source,
@@ -36,7 +36,7 @@ pub(crate) enum Source {
     Bytes(Bytes),
 }
 
-/// Every entry that is to change, and nothing else.
+/// Every entry that changes, and nothing else.
 pub(crate) struct Patch<'a> {
     pub(super) sides: Sides<'a>,
     pub(super) edits: BTreeMap<TreePath, Edit>,
@@ -62,7 +62,7 @@ impl Patch<'_> {
         match self.edits.get(path) {
             Some(Edit::Remove) => Err(missing()),
             Some(edit) => Ok(edit),
-            // A parent that must be there for what is below it.
+            // An implied parent of a changed entry.
             None if path.is_root() || self.below(path).next().is_some() => Ok(&Edit::Directory),
             None => Err(missing()),
         }
@@ -98,7 +98,13 @@ impl Tree for Patch<'_> {
                 Ok(stat)
             }
             Edit::Link => self.sides.theirs.stat(path),
-            Edit::Directory | Edit::Remove => Ok(Stat::new(Kind::Directory, 0)),
+            Edit::Directory | Edit::Remove => {
+                let mut stat = Stat::new(Kind::Directory, 0);
+                if self.edits.contains_key(path) {
+                    stat.mode = directory_mode(self.sides.theirs, path)?;
+                }
+                Ok(stat)
+            }
         }
     }
 

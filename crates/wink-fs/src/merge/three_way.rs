@@ -1,18 +1,18 @@
-//! Which changes of the other side are taken, and which are in conflict with ours.
+//! Decides which changes of the other side are applied, and which conflict with ours.
 
 use std::collections::BTreeMap;
 
 use super::change::{Change, Changes};
 use super::patch::{Edit, Patch, Source};
-use super::rename::{Moves, moves};
 use super::{ConflictKind, MergeConflict, OnConflict, file};
+use crate::diff::rename;
 use crate::error::Result;
 use crate::path::TreePath;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::scope::Scope;
 use crate::tree::{FileMode, Kind, Tree};
 
-/// The state both sides grew from, and what they are now.
+/// The merge base, and both sides.
 #[derive(Clone, Copy)]
 pub(crate) struct Sides<'a> {
     pub(crate) base: &'a dyn Tree,
@@ -20,7 +20,7 @@ pub(crate) struct Sides<'a> {
     pub(crate) theirs: &'a dyn Tree,
 }
 
-/// Finds what must change in ours so that it has what theirs changed, and where that is in conflict.
+/// Computes the changes to ours that merge theirs, and the conflicts.
 pub(crate) fn three_way<'a>(
     sides: Sides<'a>,
     scope: &Scope,
@@ -69,7 +69,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Tells whether a file or a conflict takes the place of a directory above.
+    /// Returns whether a path is below a file or a conflict that was decided on.
     fn is_decided(&self, path: &TreePath) -> bool {
         let is_closed = |above: TreePath| {
             self.conflicts.get(&above) == Some(&ConflictKind::Kind)
@@ -78,10 +78,10 @@ impl<'a> Merge<'a> {
         path.ancestors().any(is_closed)
     }
 
-    /// Takes what theirs made of an entry that ours left alone.
+    /// Applies their change of an entry that ours left alone.
     fn take(&mut self, path: &TreePath, theirs: Change) -> Result<()> {
         let edit = match theirs {
-            // Once all that was in it is decided.
+            // Removed at the end, if it is empty by then.
             Change { before: Some(Kind::Directory), after: None } => return Ok(()),
             Change { before: Some(Kind::Directory), .. } if self.has_ours_below(path) => {
                 return self.conflict(path, ConflictKind::Kind);
@@ -135,7 +135,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Notes a conflict; where theirs is to win, it does.
+    /// Notes a conflict; applies theirs if it is to win.
     fn conflict(&mut self, path: &TreePath, kind: ConflictKind) -> Result<()> {
         self.conflicts.insert(path.clone(), kind);
         if self.on_conflict == OnConflict::Theirs {
@@ -145,7 +145,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Takes an entry as theirs has it, with all that is below it.
+    /// Takes an entry and everything below it from theirs.
     fn take_whole(&mut self, path: &TreePath, kind: Option<Kind>) -> Result<()> {
         self.edits.insert(path.clone(), self.as_theirs(path, kind)?);
         if kind != Some(Kind::Directory) {
@@ -158,7 +158,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Lets a change follow a file that one side moved; returns whether that decides on the path.
+    /// Lets a change follow a moved file; returns whether that decides on the path.
     fn moved(&mut self, path: &TreePath, theirs: Change) -> Result<bool> {
         match (self.our_moves.get(path).cloned(), self.their_moves.get(path).cloned()) {
             (Some(ours), Some(theirs)) if ours != theirs => {
@@ -171,8 +171,9 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Changes the file that ours moved as theirs changed it.
+    /// Applies their change to the file at the path where ours moved it.
     fn follow_us(&mut self, path: &TreePath, to: TreePath) -> Result<bool> {
+        // Theirs has something else there: then the move is not followed, and the change conflicts with our removal.
         if self.sides.theirs.stat(&to).is_ok() {
             return Ok(false);
         }
@@ -194,21 +195,22 @@ impl<'a> Merge<'a> {
     }
 
     fn moved_mode(&self, was: &TreePath, ours: &TreePath, theirs: &TreePath) -> Result<FileMode> {
-        let (ours, theirs) =
-            (self.sides.ours.stat(ours)?.mode, self.sides.theirs.stat(theirs)?.mode);
+        let ours = self.sides.ours.stat(ours)?.mode;
+        let theirs = self.sides.theirs.stat(theirs)?.mode;
         Ok(if theirs == self.sides.base.stat(was)?.mode { ours } else { theirs })
     }
 
-    /// Tells whether a file that ours changed was put there already.
+    /// Returns whether a file that ours changed was moved there.
     fn is_place_of_moved(&self, path: &TreePath) -> bool {
         let is_ours = |edit: &Edit| matches!(edit, Edit::File { content: Source::Ours(from), .. } if from != path);
         self.edits.get(path).is_some_and(is_ours)
     }
 
-    /// Removes the directories that theirs removed and that nothing of ours is left in.
+    /// Removes directories that theirs removed, if nothing of ours is left in them.
     fn remove_directories(&mut self, theirs: &Changes) {
         let removed =
             |change: &Change| *change == Change { before: Some(Kind::Directory), after: None };
+        // Children before parents, so that a directory that is emptied here is seen as empty.
         let removed = theirs.iter().rev().filter(|(_, change)| removed(change));
         for (path, _) in removed {
             let is_there = self.ours.get(path).is_none_or(|change| change.after.is_some());
@@ -218,7 +220,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Tells whether something of ours stays below a path.
+    /// Returns whether something of ours stays below a path.
     fn has_left(&self, path: &TreePath) -> bool {
         let stays = |below: &TreePath| !matches!(self.edits.get(below), Some(Edit::Remove));
         self.ours.below(path).any(|(below, change)| change.after.is_some() && stays(below))
@@ -226,12 +228,34 @@ impl<'a> Merge<'a> {
     }
 
     fn finish(self) -> (Patch<'a>, Vec<MergeConflict>) {
-        let conflicts = self.conflicts.into_iter();
-        let conflicts = conflicts.map(|(path, kind)| MergeConflict { path, kind }).collect();
+        let conflicts = self.conflicts.into_iter().map(|(path, kind)| {
+            let is_resolved = match self.on_conflict {
+                OnConflict::Stop => false,
+                OnConflict::Ours | OnConflict::Theirs => true,
+                // What both sides moved is then at both places.
+                OnConflict::Markers => matches!(kind, ConflictKind::Lines | ConflictKind::Moved),
+            };
+            MergeConflict { path, kind, is_resolved }
+        });
+        let conflicts = conflicts.collect();
         (Patch { sides: self.sides, edits: self.edits }, conflicts)
     }
 }
 
 fn is_changed_file(change: Change) -> bool {
     change == Change { before: Some(Kind::File), after: Some(Kind::File) }
+}
+
+/// The new path of each moved file, by its old path.
+type Moves = BTreeMap<TreePath, TreePath>;
+
+/// Finds files that one side moved unchanged, so that the other side's change can follow.
+fn moves(base: &dyn Tree, side: &dyn Tree, changes: &Changes) -> Result<Moves> {
+    let files = |before: Option<Kind>, after: Option<Kind>| {
+        let is_meant = move |change: Change| (change.before, change.after) == (before, after);
+        changes.iter().filter(move |(_, it)| is_meant(*it)).map(|(path, _)| path)
+    };
+    let removed = files(Some(Kind::File), None);
+    let added = files(None, Some(Kind::File));
+    Ok(rename::pair_up(base, removed, side, added)?.into_iter().collect())
 }

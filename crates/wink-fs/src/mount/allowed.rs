@@ -1,4 +1,4 @@
-//! The directories of the host below which mounts must lie.
+//! The directories of the host that mounts must be in.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Stat, Tree};
 
-/// The allow-list, by handle.
+/// The allow-list, as handles.
 pub(super) struct AllowedRoots(Vec<Allowed>);
 
 struct Allowed {
@@ -30,7 +30,7 @@ struct Allowed {
     real_path: PathBuf,
 }
 
-/// A host file or directory that was opened and then found to be allowed.
+/// A host file or directory that was opened and is allowed.
 pub(super) struct Opened {
     pub(super) handle: OwnedFd,
     pub(super) real_path: PathBuf,
@@ -43,7 +43,7 @@ impl AllowedRoots {
         })
     }
 
-    /// Opens the path of a mount and checks where that has led.
+    /// Opens the path of a mount and checks where it really is.
     pub(super) fn resolve(&self, mount: &HostMount) -> Result<Opened> {
         if self.0.is_empty() {
             let why = "no host roots are allowed; give the directories that mounts may come from";
@@ -61,7 +61,7 @@ impl AllowedRoots {
         Err(refused(mount, ErrorKind::PermissionDenied, why))
     }
 
-    /// Follows a link found in a mount, as far as the allow-list goes.
+    /// Follows a link in a mount, within the allow-list.
     pub(super) fn follow(
         &self,
         directory: BorrowedFd<'_>,
@@ -71,7 +71,7 @@ impl AllowedRoots {
         Ok(self.allows(&opened).then_some(opened))
     }
 
-    /// Takes an absolute path as it is and a relative one against each root in turn.
+    /// Opens an absolute path, or a relative one against each root in turn.
     fn open_path(&self, path: &Path) -> SystemResult<Opened> {
         if path.is_absolute() {
             return Opened::at(CWD, path);
@@ -93,16 +93,17 @@ impl Allowed {
 }
 
 impl Opened {
-    /// Opens without reading, links and all, and asks the kernel where that has led.
+    /// Opens an entry with `O_PATH`, following links, and asks the kernel for its real path.
     fn at(directory: BorrowedFd<'_>, path: &Path) -> SystemResult<Self> {
         let handle =
             rustix::fs::openat(directory, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        // The path of the open handle, not of the text: a link swapped after a check by path would lead elsewhere.
         let real = rustix::fs::readlinkat(CWD, by_handle(&handle), Vec::new())?;
         Ok(Self { handle, real_path: OsStr::from_bytes(real.as_bytes()).into() })
     }
 }
 
-/// One host file, read through the handle that was judged and not by its path again.
+/// A host file, read through the handle that was checked, and not by path again.
 pub(super) struct HeldFile(pub(super) OwnedFd);
 
 impl Tree for HeldFile {

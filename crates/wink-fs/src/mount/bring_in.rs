@@ -1,4 +1,4 @@
-//! All mounts, or none.
+//! Applies all mounts, or none.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::tree::scope::Scope;
 
-/// Finds out what all mounts bring in, and only then changes the backend.
+/// Plans all mounts, and only then changes the backend.
 pub(super) fn bring_in(
     backend: &mut dyn Backend,
     mounts: &[HostMount],
@@ -27,7 +27,7 @@ pub(super) fn bring_in(
     Ok(reports)
 }
 
-/// Says that a mount is refused; a host path is shown only as the program gave it.
+/// Returns the error for a refused mount; the host path is shown only as the program gave it.
 pub(super) fn refused(mount: &HostMount, kind: ErrorKind, why: impl Into<String>) -> Error {
     Error::new(Operation::Mount, kind)
         .with_path_text(&mount.host_path.to_string_lossy())

@@ -1,9 +1,8 @@
-//! HostTree files brought into a backend when it is made.
+//! Copies host files into a new backend.
 //!
-//! Only the program that makes a workspace mounts; a model has no tool for it. Which host files may be
-//! mounted at all is an allow-list of directories, which the program gives beside the mounts: with none
-//! given, every mount is refused. A host path is opened first and judged afterwards, by the handle that
-//! was opened, so that a link on the way cannot lead out of the allow-list, not even by a race.
+//! Only the program that makes a workspace can mount; agents have no tool for it. An allow-list of directories says
+//! which host files may be mounted: without one, every mount is refused. A host path is opened first and checked
+//! afterwards, by its handle, so that a link on the way cannot lead out of the allow-list, not even by a race.
 //!
 //! ```
 //! use wink_fs::{mount, HostMount, MemoryBackend, Workspace};
@@ -41,7 +40,7 @@ use crate::error::Result;
 use crate::filesystem::Backend;
 use crate::path::TreePath;
 
-/// Names a host file or directory and what of it is brought in.
+/// A host file or directory to copy into a workspace.
 ///
 /// ```
 /// use wink_fs::{HostMount, TreePath};
@@ -56,22 +55,22 @@ use crate::path::TreePath;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct HostMount {
-    /// The file or directory; a relative path is looked for below each allowed root in turn.
+    /// The file or directory; a relative path is searched in each allowed root in turn.
     pub host_path: PathBuf,
-    /// Where it is put; unset is the last component of the host path, at the root.
+    /// Where it is mounted; by default the last component of the host path, at the root.
     pub mount_path: Option<TreePath>,
-    /// Patterns, relative to the host path, of the files that are brought in; none means all.
+    /// Patterns of the files to copy, relative to the host path; empty means all.
     pub include_glob: Vec<String>,
-    /// Patterns of those that are not, whatever the other patterns say; of a directory, with all in it.
+    /// Patterns of files and whole directories not to copy, which override the others.
     pub exclude_glob: Vec<String>,
-    /// How many bytes are brought in at most; one more, and nothing is mounted.
+    /// The most bytes to copy; if there are more, nothing is mounted.
     pub max_bytes: Option<u64>,
-    /// Whether links that stay below the allowed roots are followed; else they are brought in as links.
+    /// Whether links within the allowed roots are followed; otherwise they are copied as links.
     pub follow_symlinks: bool,
 }
 
 impl HostMount {
-    /// Names a file or directory, all of which is brought in.
+    /// Names a file or directory to copy as a whole.
     pub fn new(host_path: impl Into<PathBuf>) -> Self {
         Self {
             host_path: host_path.into(),
@@ -83,35 +82,35 @@ impl HostMount {
         }
     }
 
-    /// Sets where it is put.
+    /// Sets where it is mounted.
     #[must_use]
     pub fn at(mut self, mount_path: TreePath) -> Self {
         self.mount_path = Some(mount_path);
         self
     }
 
-    /// Adds a pattern of files that are brought in.
+    /// Adds a pattern of files to copy.
     #[must_use]
     pub fn include(mut self, glob: impl Into<String>) -> Self {
         self.include_glob.push(glob.into());
         self
     }
 
-    /// Adds a pattern of files that are not brought in.
+    /// Adds a pattern of files not to copy.
     #[must_use]
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
         self.exclude_glob.push(glob.into());
         self
     }
 
-    /// Sets how many bytes are brought in at most.
+    /// Sets the most bytes to copy.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// Sets whether links that stay below the allowed roots are followed.
+    /// Sets whether links within the allowed roots are followed.
     #[must_use]
     pub fn follow_symlinks(mut self, follow: bool) -> Self {
         self.follow_symlinks = follow;
@@ -119,7 +118,7 @@ impl HostMount {
     }
 }
 
-/// Says what a mount brought in and what it left out.
+/// What a mount copied and what it skipped.
 ///
 /// ```
 /// use wink_fs::{mount, HostMount, MemoryBackend};
@@ -133,19 +132,19 @@ impl HostMount {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MountReport {
-    /// Where it was put.
+    /// Where it was mounted.
     pub mount_path: TreePath,
-    /// How many files were brought in.
+    /// The number of files copied.
     pub files: u64,
-    /// How many links were brought in as links.
+    /// The number of links copied as links.
     pub links: u64,
-    /// How many bytes the files have.
+    /// The bytes of the files.
     pub bytes: u64,
-    /// What was left out, in order, with the reason.
+    /// What was skipped, in order, with reasons.
     pub skipped: Vec<LeftOut>,
 }
 
-/// Names an entry of a mount that was not brought in.
+/// An entry of a mount that was skipped.
 ///
 /// ```
 /// use wink_fs::{mount, HostMount, MemoryBackend};
@@ -161,9 +160,9 @@ pub struct MountReport {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Where it would have been put.
+    /// Where it would have been.
     pub path: TreePath,
-    /// Why it was not.
+    /// Why it was skipped.
     pub reason: &'static str,
 }
 
@@ -173,11 +172,10 @@ impl std::fmt::Display for LeftOut {
     }
 }
 
-/// Brings host files into a backend: all mounts, or, where one fails, none.
+/// Copies host files into a backend: all mounts or, if one fails, none.
 ///
-/// Directories merge with what is there; a file or link takes the place of what is there, and a later
-/// mount that of an earlier one. Limits for agents do not apply. Where the system is not Linux, every
-/// mount is Unsupported.
+/// Directories are merged; a file or link replaces what is there, and a later mount overrides an earlier one. Limits
+/// for agents do not apply. On systems other than Linux, every mount is Unsupported.
 pub fn mount<P: AsRef<Path>>(
     backend: &mut dyn Backend,
     mounts: &[HostMount],

@@ -1,4 +1,4 @@
-//! What a backend becomes: its own files, with the mounted ones over them.
+//! A backend's files with mounted ones over them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
 
-/// The mounted entries by path, parents included.
+/// The mounted entries by path, including parents.
 #[derive(Default)]
 pub(super) struct Added(BTreeMap<TreePath, Node>);
 
-/// One mounted entry; a file is read from the host when its turn comes.
+/// A mounted entry; a file is read from the host on demand.
 #[derive(Clone)]
 pub(super) enum Node {
     Directory,
@@ -24,7 +24,7 @@ pub(super) enum Node {
 }
 
 impl Added {
-    /// Adds an entry with its parents, in place of whatever an earlier mount put there.
+    /// Adds an entry and its parents, replacing an earlier mount's.
     pub(super) fn insert(&mut self, path: TreePath, node: Node) {
         for parent in path.ancestors() {
             if !matches!(self.0.get(&parent), Some(Node::Directory)) {
@@ -46,7 +46,8 @@ impl Added {
     }
 
     fn below(&self, path: &TreePath) -> impl Iterator<Item = (&TreePath, &Node)> {
-        let (from, under) = (path.clone(), path.clone());
+        let from = path.clone();
+        let under = path.clone();
         let all = self.0.range(from..).take_while(move |(found, _)| found.starts_with(&under));
         let path = path.clone();
         all.filter(move |(found, _)| **found != path)
@@ -69,7 +70,7 @@ impl Node {
     }
 }
 
-/// A tree with others' entries over it.
+/// A tree with other entries over it.
 pub(super) struct Overlay {
     base: Arc<dyn Tree>,
     added: Arc<Added>,
@@ -80,7 +81,7 @@ impl Overlay {
         Self { base, added }
     }
 
-    /// Tells whether the base still shows at a path: nothing added stands in its way.
+    /// Returns whether the base is visible at a path.
     fn base_shows(&self, path: &TreePath) -> bool {
         let hides = |above: &TreePath| {
             self.added.0.get(above).is_some_and(|node| node.kind() != Kind::Directory)
@@ -113,7 +114,7 @@ impl Tree for Overlay {
         let base = if self.base_shows(path) { self.base.list(path) } else { Ok(Vec::new()) };
         let mut entries: BTreeMap<Name, Kind> = match base {
             Ok(entries) => entries.into_iter().map(|entry| (entry.name, entry.kind)).collect(),
-            // A mounted directory takes the place of whatever else is there.
+            // A mounted directory replaces anything else.
             Err(_) if is_added => BTreeMap::new(),
             Err(error) => return Err(error),
         };

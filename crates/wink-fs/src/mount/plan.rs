@@ -1,4 +1,4 @@
-//! What one mount brings in, found out before anything is written.
+//! Plans what one mount copies, before anything is written.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -18,16 +18,16 @@ use crate::host::HostBackend;
 use crate::limits::Limits;
 use crate::path::{Name, TreePath};
 use crate::search::PathPattern;
-use crate::tree::{Kind, Stat, Tree};
+use crate::tree::{Kind, Stat, Tree, descend};
 
-/// How many entries one mount may have; links that are followed can make very many of few.
+/// The most entries of one mount; followed links can multiply a few into very many.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// One mount on its way into the overlay.
+/// One mount being planned.
 pub(super) struct Plan<'a> {
     mount: &'a HostMount,
     allowed: &'a AllowedRoots,
-    /// What patterns see of a file that is mounted by itself, which has no path below the mount.
+    /// The path that patterns see for a single mounted file, which has none below the mount.
     own_name: TreePath,
     include: Vec<PathPattern>,
     exclude: Vec<PathPattern>,
@@ -36,13 +36,13 @@ pub(super) struct Plan<'a> {
     entries: usize,
 }
 
-/// A directory of the host, by handle, and how it was reached.
+/// A directory of the host, and how it was reached.
 struct Source {
     tree: Arc<HostBackend>,
     directory: TreePath,
-    /// Where the tree's root really lies.
+    /// The real path of the tree's root.
     real_root: PathBuf,
-    /// The directories in which links were followed to come here.
+    /// The directories in which links were followed on the way here.
     trail: Vec<PathBuf>,
 }
 
@@ -52,13 +52,14 @@ impl Source {
     }
 
     fn below(&self, directory: TreePath) -> Self {
-        let (tree, trail) = (self.tree.clone(), self.trail.clone());
+        let tree = self.tree.clone();
+        let trail = self.trail.clone();
         Self { tree, directory, real_root: self.real_root.clone(), trail }
     }
 }
 
 impl<'a> Plan<'a> {
-    /// Adds everything a mount brings in to `added`.
+    /// Adds everything of a mount to `added`.
     pub(super) fn make(
         mount: &'a HostMount,
         allowed: &'a AllowedRoots,
@@ -68,16 +69,20 @@ impl<'a> Plan<'a> {
         let mount_path = mount_path(mount, &opened)?;
         let own_name = last_component(mount, &opened).map_or(b"".as_slice(), OsStr::as_bytes);
         let own_name = TreePath::from_disk(own_name)?;
-        let (files, links, bytes, skipped) = (0, 0, 0, Vec::new());
+        let files = 0;
+        let links = 0;
+        let bytes = 0;
+        let skipped = Vec::new();
         let report = MountReport { mount_path, files, links, bytes, skipped };
-        let (include, exclude) = (patterns(&mount.include_glob)?, patterns(&mount.exclude_glob)?);
+        let include = patterns(&mount.include_glob)?;
+        let exclude = patterns(&mount.exclude_glob)?;
         let mut plan =
             Plan { mount, allowed, own_name, include, exclude, added, report, entries: 0 };
         plan.take_opened(opened, &TreePath::root(), Vec::new())?;
         Ok(plan.report)
     }
 
-    /// Takes a host file or directory that was opened already; `inner` is its path in the mount.
+    /// Adds an opened file or directory; `inner` is its path in the mount.
     fn take_opened(&mut self, opened: Opened, inner: &TreePath, trail: Vec<PathBuf>) -> Result<()> {
         let Opened { handle, real_path: real_root } = opened;
         let kind = file_type(&handle).map_err(|errno| self.failed(errno))?;
@@ -109,9 +114,10 @@ impl<'a> Plan<'a> {
             self.added.insert(self.place(inner)?, Node::Directory);
         }
         for entry in entries {
-            let (path, inner) = (source.directory.join(&entry.name)?, inner.join(&entry.name)?);
+            let path = source.directory.join(&entry.name)?;
+            let inner = inner.join(&entry.name)?;
             match entry.kind {
-                Kind::Directory => self.take_directory(&source.below(path), &inner)?,
+                Kind::Directory => descend(|| self.take_directory(&source.below(path), &inner))?,
                 Kind::Symlink => self.take_link(source, &path, &entry.name, &inner)?,
                 _ => match source.tree.stat(&path) {
                     Ok(stat) => self.take_file(source.tree.clone(), path, stat, &inner)?,
@@ -145,12 +151,13 @@ impl<'a> Plan<'a> {
         let mut trail = source.trail.clone();
         trail.push(source.real_directory());
         match self.allowed.follow(directory.as_fd(), name.as_bytes()) {
+            // A link to a directory above itself would be followed for ever.
             Ok(Some(opened)) if trail.iter().any(|from| from.starts_with(&opened.real_path)) => {
                 self.leave_out(inner, "the link leads back to where it was found");
             }
             Ok(Some(opened)) => self.take_opened(opened, inner, trail)?,
             Ok(None) => self.leave_out(inner, "the link leads out of the allowed host roots"),
-            // Says nothing of the link: the process has no handles left.
+            // Not a problem of the link: the process has no handles left.
             Err(errno @ (Errno::MFILE | Errno::NFILE)) => return Err(self.failed(errno)),
             Err(_) => self.leave_out(inner, "the link leads nowhere"),
         }
@@ -201,7 +208,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Tells whether the patterns want a file, and notes it where they do not.
+    /// Returns whether the patterns select a file, and notes it if they do not.
     fn wanted(&mut self, inner: &TreePath) -> bool {
         let seen = if inner.is_root() { &self.own_name } else { inner };
         if !self.include.is_empty() && !matches(&self.include, seen) {
@@ -223,7 +230,7 @@ impl<'a> Plan<'a> {
         self.report.skipped.push(LeftOut { path, reason });
     }
 
-    /// Returns where an entry of the mount goes.
+    /// Returns the path of an entry of the mount in the workspace.
     fn place(&self, inner: &TreePath) -> Result<TreePath> {
         let place = [self.report.mount_path.as_bytes(), b"/", inner.as_bytes()].concat();
         TreePath::from_disk(&place)
@@ -240,7 +247,7 @@ fn file_type(handle: &OwnedFd) -> rustix::io::Result<FileType> {
 }
 
 fn patterns(globs: &[String]) -> Result<Vec<PathPattern>> {
-    // A slash at the end says that a directory is meant, and is no part of any name.
+    // A trailing slash marks a directory, and is not part of a name.
     let parse = |glob: &String| PathPattern::parse(glob.trim_end_matches('/'), &Limits::default());
     globs.iter().map(parse).collect()
 }

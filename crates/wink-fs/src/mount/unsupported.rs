@@ -1,4 +1,4 @@
-//! What stands for mounting where the system is not Linux.
+//! Mounts on systems other than Linux, which are unsupported.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{HostMount, MountReport};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 
-/// Is Unsupported on this system.
+/// Unsupported on this system.
 pub(super) fn bring_in(
     _: &mut dyn Backend,
     _: &[HostMount],

@@ -1,8 +1,9 @@
 //! Hashes of files that a call knows without reading them.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
-use super::left::Left;
+use super::content_id::ContentId;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::path::TreePath;
@@ -11,7 +12,7 @@ use crate::tree::hash::TreeHash;
 use crate::tree::merkle::Identity;
 use crate::tree::{Entry, KnownEntry, Stat, Tree};
 
-/// The hashes of some files, and of directories with everything in them, by their paths.
+/// Known hashes of files and of whole directories, by path.
 #[derive(Default)]
 pub(crate) struct Hashes {
     files: BTreeMap<TreePath, ContentHash>,
@@ -23,16 +24,18 @@ impl Hashes {
         self.files.insert(path.clone(), hash);
     }
 
-    /// Notes what an entry that moved is in its new place.
-    pub(super) fn note_moved(&mut self, to: &TreePath, moved: &Left) {
+    /// Notes the hash of an entry at its new path.
+    pub(super) fn note_moved(&mut self, to: &TreePath, moved: &ContentId) {
         match moved {
-            Left::Entry(Identity::File { hash, .. }) => self.note(to, *hash),
-            Left::Entry(Identity::Directory(hash)) => self.directories.push((to.clone(), *hash)),
+            ContentId::Entry(Identity::File { hash, .. }) => self.note(to, *hash),
+            ContentId::Entry(Identity::Directory(hash)) => {
+                self.directories.push((to.clone(), *hash))
+            }
             _ => {}
         }
     }
 
-    /// Forgets what is at a path and below it, and what the directories above it are.
+    /// Forgets everything at a path and below it, and the directories above it.
     pub(super) fn forget(&mut self, path: &TreePath) {
         self.directories.retain(|(known, _)| !known.overlaps(path));
         if self.files.is_empty() {
@@ -53,7 +56,7 @@ impl Hashes {
         self.directories.iter().find(|(known, _)| known == path).map(|(_, hash)| *hash)
     }
 
-    /// Returns a tree in which they are known.
+    /// Returns the tree with these hashes known.
     pub(crate) fn within<'t>(&'t self, tree: &'t dyn Tree) -> impl Tree + 't {
         WithHashes { tree, hashes: self }
     }
@@ -64,6 +67,7 @@ struct WithHashes<'t> {
     hashes: &'t Hashes,
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Tree for WithHashes<'_> {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         self.tree.stat(path)
@@ -91,5 +95,9 @@ impl Tree for WithHashes<'_> {
 
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
         self.hashes.of_directory(path).or_else(|| self.tree.known_tree_hash(path))
+    }
+
+    fn own_state(&self) -> Option<&dyn Any> {
+        None
     }
 }

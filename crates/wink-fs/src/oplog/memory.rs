@@ -1,9 +1,10 @@
-//! A history that is kept as long as the workspace.
+//! An operation log in memory.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::log::{MANY_RECORDS, OpLog, last_kept, not_kept};
 use super::recorded::Recorded;
@@ -21,24 +22,10 @@ pub(crate) struct MemoryOpLog {
     head: Mutex<Option<SnapshotId>>,
 }
 
-/// An operation that failed and could not be taken back.
+/// An operation that failed and could not be rolled back.
 struct Interrupted {
     sequence: u64,
     recorded: Recorded,
-}
-
-impl MemoryOpLog {
-    fn operations(&self) -> MutexGuard<'_, VecDeque<Kept>> {
-        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn interrupted_operations(&self) -> MutexGuard<'_, Vec<Interrupted>> {
-        self.interrupted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn head(&self) -> MutexGuard<'_, Option<SnapshotId>> {
-        self.head.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl OpLog for MemoryOpLog {
@@ -47,18 +34,18 @@ impl OpLog for MemoryOpLog {
     }
 
     fn interrupted(&self) -> Result<Vec<u64>> {
-        Ok(self.interrupted_operations().iter().rev().map(|it| it.sequence).collect())
+        Ok(self.interrupted.lock().iter().rev().map(|it| it.sequence).collect())
     }
 
     fn remember_interrupted(&self, sequence: u64, recorded: Recorded) {
-        let mut interrupted = self.interrupted_operations();
+        let mut interrupted = self.interrupted.lock();
         interrupted.retain(|it| it.sequence != sequence);
         interrupted.push(Interrupted { sequence, recorded });
     }
 
     fn next(&self) -> Result<(u64, PathBuf)> {
-        let last = self.operations().back().map_or(0, |(operation, _)| operation.sequence);
-        let begun = self.interrupted_operations().last().map_or(0, |it| it.sequence);
+        let last = self.operations.lock().back().map_or(0, |(operation, _)| operation.sequence);
+        let begun = self.interrupted.lock().last().map_or(0, |it| it.sequence);
         Ok((last.max(begun) + 1, PathBuf::new()))
     }
 
@@ -68,7 +55,7 @@ impl OpLog for MemoryOpLog {
 
     fn append(&self, operation: OperationRecord, recorded: Option<Recorded>) -> Result<()> {
         self.discard(operation.sequence);
-        let mut operations = self.operations();
+        let mut operations = self.operations.lock();
         operations.push_back((operation, recorded));
         if operations.len() <= MANY_RECORDS {
             return Ok(());
@@ -81,50 +68,52 @@ impl OpLog for MemoryOpLog {
         let is_gone = |(operation, _): &Kept| gone.contains(&operation.sequence);
         let (gone, kept): (VecDeque<Kept>, _) = operations.drain(..).partition(is_gone);
         *operations = kept;
-        // Freeing the removed records may take long: release the lock first, so that no other thread waits for it.
+        // Freeing the records may take long: release the lock first.
         drop(operations);
         drop(gone);
         Ok(())
     }
 
     fn discard(&self, sequence: u64) {
-        self.interrupted_operations().retain(|it| it.sequence != sequence);
+        self.interrupted.lock().retain(|it| it.sequence != sequence);
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
-        Ok(last_kept(self.operations().iter().map(|(operation, _)| operation.clone()).collect()))
+        Ok(last_kept(
+            self.operations.lock().iter().map(|(operation, _)| operation.clone()).collect(),
+        ))
     }
 
     fn numbers(&self) -> Result<Vec<u64>> {
-        Ok(self.operations().iter().map(|(operation, _)| operation.sequence).collect())
+        Ok(self.operations.lock().iter().map(|(operation, _)| operation.sequence).collect())
     }
 
     fn forget(&self, sequences: &[u64]) -> Result<()> {
-        self.operations().retain(|(operation, _)| !sequences.contains(&operation.sequence));
+        self.operations.lock().retain(|(operation, _)| !sequences.contains(&operation.sequence));
         Ok(())
     }
 
     fn recorded(&self, sequence: u64) -> Result<Recorded> {
-        let interrupted = self.interrupted_operations();
+        let interrupted = self.interrupted.lock();
         if let Some(found) = interrupted.iter().find(|it| it.sequence == sequence) {
             return Ok(found.recorded.clone());
         }
-        let operations = self.operations();
+        let operations = self.operations.lock();
         let found = operations.iter().find(|(operation, _)| operation.sequence == sequence);
         found.and_then(|(_, recorded)| recorded.clone()).ok_or_else(gone)
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {
-        Ok(*Self::head(self))
+        Ok(*self.head.lock())
     }
 
     fn set_head(&self, id: SnapshotId) -> Result<()> {
-        *Self::head(self) = Some(id);
+        *self.head.lock() = Some(id);
         Ok(())
     }
 }
 
-/// Says that what was there before an operation is not kept any more.
+/// Returns the error for pre-images that are not kept any more.
 pub(crate) fn gone() -> Error {
     Error::new(Operation::Undo, ErrorKind::NotFound)
         .with_detail("what was there before is not kept any more; restore a snapshot instead")

@@ -1,10 +1,10 @@
-//! The operation log: one operation for each call that writes, with what it changed and what was there before.
+//! The operation log: an operation for each call that writes, with its steps and their pre-images.
 
+mod check;
+mod content_id;
 pub(crate) mod file;
 mod hashes;
 mod image;
-mod kept;
-mod left;
 mod log;
 mod memory;
 mod recorded;
@@ -12,14 +12,14 @@ mod recording;
 mod step;
 mod value;
 
+pub(crate) use check::{check_contents, check_kinds};
+pub(crate) use content_id::ContentId;
 pub use image::BeforeImage;
-pub(crate) use image::{BEFORE, BEGUN, beside, numbered};
-pub(crate) use kept::{check_contents, check_kinds};
-pub(crate) use left::Left;
+pub(crate) use image::{BEFORE, BEGUN, CopiedImage, beside, numbered};
 pub(crate) use log::{MANY_RECORDS, OpLog, last_kept};
 pub(crate) use memory::{MemoryOpLog, gone};
 pub(crate) use recorded::Recorded;
 pub use recorded::{KeptEntries, KeptEntry};
 pub(crate) use recording::{Record, Recording};
-pub(crate) use step::{Step, announced_steps, earlier_paths, steps};
+pub(crate) use step::{Line, Step, announced_steps, earlier_paths, intact_length, steps};
 pub use value::{OperationCause, OperationChange, OperationRecord};

@@ -1,4 +1,4 @@
-//! What an operation did, step by step, with what it displaced; and the files as they were before it.
+//! The steps of an operation with their pre-images, and the files as they were before it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 
-/// An entry that was displaced, in the tree that has it now.
+/// A pre-image, in the tree that has it now.
 #[derive(Clone)]
 pub struct KeptEntry {
-    /// The tree that it is kept in.
+    /// The tree.
     pub tree: Arc<dyn Tree>,
     /// Its path there.
     pub at: TreePath,
@@ -28,18 +28,18 @@ impl std::fmt::Debug for KeptEntry {
     }
 }
 
-/// Finds what the changes of an operation displaced.
+/// Finds an operation's pre-images.
 pub trait KeptEntries: Send + Sync {
-    /// Returns what the change of a line displaced, if it displaced anything.
+    /// Returns the pre-image of a line, if its change displaced anything.
     fn entry(&self, line: usize) -> Result<Option<KeptEntry>>;
 }
 
-/// The changes of an operation in their order, with what they displaced.
+/// The steps of an operation, with their pre-images.
 #[derive(Clone)]
 pub(crate) struct Recorded {
     pub(crate) steps: Vec<(usize, Step)>,
     pub(crate) kept: Arc<dyn KeptEntries>,
-    /// The paths of the last changes, which were given up, and for which something of another program is kept.
+    /// The paths of abandoned steps, last in the list, for which another program's work is kept.
     pub(crate) rescued: Vec<TreePath>,
 }
 
@@ -48,29 +48,29 @@ impl Recorded {
         Self { steps, kept, rescued: Vec::new() }
     }
 
-    /// Adds changes that were given up, for which something of another program is kept.
+    /// Adds abandoned steps for which another program's work is kept.
     pub(crate) fn and(mut self, rescued: Self) -> Self {
         self.rescued.extend(rescued.steps.iter().map(|(_, step)| step.path().clone()));
         self.steps.extend(rescued.steps);
         self
     }
 
-    /// Tells whether any change was made that was not given up.
+    /// Returns whether any step was made and not abandoned.
     pub(crate) fn has_changes(&self) -> bool {
         self.steps.len() > self.rescued.len()
     }
 
-    /// Returns what a change displaced, if it displaced anything.
+    /// Returns a line's pre-image, if any.
     pub(crate) fn kept(&self, line: usize) -> Result<Option<KeptEntry>> {
         self.kept.entry(line)
     }
 
-    /// Returns all paths that were changed.
+    /// Returns all changed paths.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &TreePath> {
         self.steps.iter().flat_map(|(_, step)| step.paths())
     }
 
-    /// Takes what replaced files as a whole for changes of single paths, of which a snapshot holds what was there.
+    /// Treats a replacement as steps whose pre-images are in a snapshot.
     pub(crate) fn replacement(operation: &OperationRecord, saved: Arc<dyn Tree>) -> Self {
         let step = |change: &OperationChange| match &change.left {
             Some(left) => Step::Place { path: change.path.clone(), left: left.clone() },
@@ -82,7 +82,7 @@ impl Recorded {
         Self::new(steps, Arc::new(Saved { saved, paths }))
     }
 
-    /// Tells whether what was at a path is kept nowhere because it moved, or only its mode changed.
+    /// Returns whether a path has no pre-image, because it moved or only its mode changed.
     pub(crate) fn has_moved(&self, path: &TreePath) -> bool {
         self.steps.iter().any(|(_, step)| match step {
             Step::Move { from, .. } => path.starts_with(from),
@@ -91,7 +91,7 @@ impl Recorded {
         })
     }
 
-    /// Returns what the first change displaced at a path that displaced anything there.
+    /// Returns the first pre-image of a path.
     pub(crate) fn first_kept(&self, path: &TreePath) -> Result<Option<KeptEntry>> {
         for (line, step) in self.steps.iter().filter(|(_, step)| path.starts_with(step.path())) {
             let Some(KeptEntry { tree, at }) = self.kept(*line)? else { continue };
@@ -101,7 +101,7 @@ impl Recorded {
         Ok(None)
     }
 
-    /// Returns the kind of that.
+    /// Returns its kind.
     pub(crate) fn displaced_kind(&self, path: &TreePath) -> Result<Option<Kind>> {
         match self.first_kept(path)? {
             Some(kept) => kind_at(&*kept.tree, &kept.at),
@@ -109,13 +109,13 @@ impl Recorded {
         }
     }
 
-    /// Shows the files as they were before the operation, where `after` are the files as it left them.
+    /// Returns the files before the operation, given those after it.
     pub(crate) fn before(self, after: Arc<dyn Tree>) -> BeforeView {
         BeforeView { recorded: self, after }
     }
 }
 
-/// What a snapshot holds of some paths.
+/// Pre-images in a snapshot.
 struct Saved {
     saved: Arc<dyn Tree>,
     paths: Vec<Option<TreePath>>,
@@ -128,29 +128,31 @@ impl KeptEntries for Saved {
     }
 }
 
-/// The files as they were before an operation: those that it left, but for what it changed.
+/// The files before an operation: those after it, with its changes reversed.
 pub(crate) struct BeforeView {
     recorded: Recorded,
     after: Arc<dyn Tree>,
 }
 
-/// Where an entry of the state before is found now.
+/// Where an entry from before the operation is now.
 enum Place {
     Nowhere,
     Kept(KeptEntry),
-    /// In the state after, at a path that may be another.
+    /// Among the files after it, maybe at another path.
     After(TreePath),
 }
 
 impl BeforeView {
-    /// Follows a path of the state before through the changes.
+    /// Follows a path from before the operation through its steps.
     fn place(&self, path: &TreePath) -> Result<Place> {
         let mut path = path.clone();
         for (line, step) in &self.recorded.steps {
             match step {
+                // A mode is not content; `earlier_mode` follows it.
                 Step::SetMode { .. } => {}
                 Step::Move { from, to, .. } => match path.rebase(from, to) {
                     Some(moved) => path = moved?,
+                    // What is there now came from elsewhere.
                     None if path.starts_with(to) => return Ok(Place::Nowhere),
                     None => {}
                 },
@@ -167,7 +169,7 @@ impl BeforeView {
         Ok(Place::After(path))
     }
 
-    /// Returns what a change displaced at a path, or in the directory that was there.
+    /// Returns the pre-image of a path, which may be inside a displaced directory.
     fn displaced(&self, line: usize, at: &TreePath, path: &TreePath) -> Result<Place> {
         let Some(KeptEntry { tree, at: kept }) = self.recorded.kept(line)? else {
             return Ok(Place::Nowhere);
@@ -178,7 +180,7 @@ impl BeforeView {
         })
     }
 
-    /// Looks at an entry wherever it is now.
+    /// Runs a read on an entry, wherever it is now.
     fn look<T>(
         &self,
         operation: Operation,
@@ -193,7 +195,7 @@ impl BeforeView {
         found.map_err(|error| error.with_path(path))
     }
 
-    /// Returns the mode that a file had before the first change of it.
+    /// Returns the mode that a file had before its first change.
     fn earlier_mode(&self, path: &TreePath) -> Result<Option<FileMode>> {
         let mut path = path.clone();
         for (_, step) in &self.recorded.steps {
@@ -204,7 +206,7 @@ impl BeforeView {
                         path = moved?;
                     }
                 }
-                // What was kept has the mode that it had.
+                // A pre-image has its old mode already.
                 step if path.starts_with(step.path()) => return Ok(None),
                 _ => {}
             }
@@ -212,7 +214,7 @@ impl BeforeView {
         Ok(None)
     }
 
-    /// Returns the names in a directory that changes may have taken out of it.
+    /// Returns the names in a directory that steps may have removed.
     fn changed_names(&self, directory: &TreePath) -> Result<BTreeSet<Name>> {
         let mut names = BTreeSet::new();
         for (number, (_, step)) in self.recorded.steps.iter().enumerate() {
@@ -224,7 +226,7 @@ impl BeforeView {
         Ok(names)
     }
 
-    /// Tells whether something is kept that was below a path: then a directory was there.
+    /// Returns whether something below a path has a pre-image, so that the path was a directory.
     fn is_above_kept(&self, path: &TreePath) -> bool {
         let mut below = self.recorded.steps.iter().filter(|(_, step)| {
             matches!(step, Step::Remove { path: at } if at != path && at.starts_with(path))
@@ -232,14 +234,14 @@ impl BeforeView {
         below.any(|(line, _)| self.recorded.kept(*line).is_ok_and(|kept| kept.is_some()))
     }
 
-    /// Returns the path that something had before the operation which had this one before a change of it.
+    /// Returns the path before the operation of what had this path before a step.
     fn path_before(&self, path: &TreePath, change: usize) -> Result<Option<TreePath>> {
         let mut path = path.clone();
         for (_, step) in self.recorded.steps[..change].iter().rev() {
             if let Step::Move { from, to, .. } = step {
                 match path.rebase(to, from) {
                     Some(before) => path = before?,
-                    // It was away at that time.
+                    // It was moved away at that time.
                     None if path.starts_with(from) => return Ok(None),
                     None => {}
                 }

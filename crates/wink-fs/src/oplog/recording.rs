@@ -1,11 +1,12 @@
-//! The layer that writes every change of an operation down before it is made.
+//! The layer that logs every change of an operation before it is made.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
+
+use super::content_id::ContentId;
 use super::hashes::Hashes;
 use super::image::{BeforeImage, Nothing};
-use super::left::Left;
 use super::recorded::Recorded;
 use super::step::{Line, Step};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -15,72 +16,70 @@ use crate::filesystem::{PutCondition, Removed, Replacement};
 use crate::ops;
 use crate::path::TreePath;
 use crate::store::failure::of_history;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::merkle::Identity;
 use crate::tree::{Kind, Tree};
 
-/// Records one operation at a time, between a beginning and an end; nothing otherwise.
+/// Records one operation at a time.
 #[derive(Default)]
 pub(crate) struct Recording(Mutex<Option<Record>>);
 
-/// What an operation has done so far.
+/// The steps of an operation so far.
 pub(crate) struct Record {
     image: Box<dyn BeforeImage>,
     lines: usize,
-    /// The changes that were made, with the numbers of their lines, and those of the call under way.
+    /// The steps that were made, with their line numbers, and those of the call in progress.
     steps: Vec<(usize, Step)>,
-    /// How many of them were made.
+    /// How many were made.
     done: usize,
-    /// The changes that were given up and for which something of another program is kept.
+    /// Abandoned steps for which another program's work is kept.
     rescued: Vec<(usize, Step)>,
-    /// Content that was replaced, where the call said which it is, so that it need not be read.
+    /// Hashes of replaced content, as given by the caller, so that it need not be read.
     replaced: Hashes,
-    /// What was put and still stands there, so that it need not be read again.
+    /// Hashes of content that was put and is still there, so that it need not be read.
     put: Hashes,
 }
 
 impl Record {
     fn new(image: Box<dyn BeforeImage>) -> Self {
-        let (replaced, put) = (Hashes::default(), Hashes::default());
-        let (steps, rescued) = (Vec::new(), Vec::new());
+        let replaced = Hashes::default();
+        let put = Hashes::default();
+        let steps = Vec::new();
+        let rescued = Vec::new();
         Self { image, lines: 0, steps, done: 0, rescued, replaced, put }
     }
 }
 
 impl Recording {
-    /// Does something and records what it changes.
+    /// Runs `work` and records its changes.
     pub(crate) fn during<T>(
         &self,
         image: Box<dyn BeforeImage>,
         work: impl FnOnce() -> T,
     ) -> (T, Record) {
-        // What a panic left is replaced here.
-        *self.lock() = Some(Record::new(image));
+        // This also replaces what a panic left.
+        *self.0.lock() = Some(Record::new(image));
         let done = work();
-        (done, self.lock().take().unwrap_or_else(|| Record::new(Box::new(Nothing))))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Record>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        (done, self.0.lock().take().unwrap_or_else(|| Record::new(Box::new(Nothing))))
     }
 }
 
 impl Record {
-    /// Returns the changes that were made, with what they displaced.
+    /// Returns the steps that were made, with their pre-images.
     pub(crate) fn recorded(&self) -> Recorded {
         let steps = self.steps[..self.done].to_vec();
         Recorded::new(steps, self.image.kept())
     }
 
-    /// Returns the changes that were given up and for which something is kept all the same: another program wrote
-    /// into what a change had put in view, or put something in its place, before it was given up.
+    /// Returns abandoned steps that have a pre-image all the same: another program wrote into the new file while it was
+    /// in view, or replaced it.
     pub(crate) fn rescued(&self) -> Result<Recorded> {
         let mut steps = self.rescued.clone();
         steps.extend(self.given_up()?);
         Ok(Recorded::new(steps, self.image.kept()))
     }
 
-    /// Returns the same, and the changes whose displaced entry a program may still write into.
+    /// Like [`rescued`](Self::rescued), with the steps whose pre-image a program may still write into.
     pub(crate) fn unsettled(&self) -> Result<Recorded> {
         let mut unsettled = self.rescued()?;
         let made = self.steps[..self.done].iter();
@@ -88,9 +87,10 @@ impl Record {
         Ok(Recorded::new(Vec::new(), self.image.kept()).and(unsettled))
     }
 
-    /// Returns those of the call under way.
+    /// Returns those of the call in progress.
     fn given_up(&self) -> Result<Vec<(usize, Step)>> {
-        let (kept, mut steps) = (self.image.kept(), Vec::new());
+        let kept = self.image.kept();
+        let mut steps = Vec::new();
         let given_up = &self.steps[self.done..];
         for (line, step) in given_up.iter().filter(|_| self.image.keeps_by_the_change()) {
             let Some(entry) = kept.entry(*line)? else { continue };
@@ -99,6 +99,8 @@ impl Record {
                     !self.image.may_be_written(*line)
                         && ops::content_hash(&*entry.tree, &entry.at)? == *content
                 }
+                // An abandoned removal puts back what it displaced, so a pre-image that is still there could not go
+                // back.
                 Step::Remove { .. } => false,
                 _ => true,
             };
@@ -109,17 +111,17 @@ impl Record {
         Ok(steps)
     }
 
-    /// Returns the hashes of contents that were replaced, as far as they are known.
+    /// Returns the known hashes of replaced content.
     pub(crate) fn replaced(&self) -> &Hashes {
         &self.replaced
     }
 
-    /// Returns the hashes of what was put and still stands where it was.
+    /// Returns the hashes of content that was put and is still there.
     pub(crate) fn put(&self) -> &Hashes {
         &self.put
     }
 
-    /// Writes the changes of a call down.
+    /// Logs the steps of a call.
     fn begin(&mut self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
         self.void()?;
         for step in steps_of(tree, call)? {
@@ -136,7 +138,7 @@ impl Record {
         let line = Line::Step(step.clone()).encode();
         let begun = self.image.begin(&line, displaced);
         begun.map_err(|error| of_history(error.with_path(step.path())))?;
-        if let Step::Move { from, moved: Left::Entry(Identity::File { .. }), .. } = &step {
+        if let Step::Move { from, moved: ContentId::Entry(Identity::File { .. }), .. } = &step {
             self.image.keep_copy(from).map_err(of_history)?;
         }
         self.steps.push((self.lines, step));
@@ -144,8 +146,10 @@ impl Record {
         Ok(())
     }
 
-    /// Writes down that the last call changed nothing, where it failed.
+    /// Logs that the last call failed and changed nothing.
     fn void(&mut self) -> Result<()> {
+        // The failed call's lines stay in the file, because it is only appended to. A void line tells recovery to skip
+        // them.
         let Some((from, _)) = self.steps.get(self.done) else { return Ok(()) };
         let line = Line::Void { from: *from }.encode();
         self.image.note(&line).map_err(of_history)?;
@@ -165,6 +169,7 @@ impl Record {
                         Call::Put { options, .. } => options.condition,
                         _ => PutCondition::AbsentOrFile,
                     };
+                    // Only for the first step: after it, the file may be one that this operation put itself.
                     if let (PutCondition::Unchanged(hash), 0) = (condition, self.done) {
                         self.replaced.note(path, hash);
                     }
@@ -178,7 +183,7 @@ impl Record {
     }
 }
 
-/// Returns the changes that a call is about to make; none where it is sure to fail.
+/// Returns the steps that a call is about to make; none if it is sure to fail.
 fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
     let path = call.path().filter(|path| !path.is_root()).cloned();
     let Some(path) = path else { return Ok(Vec::new()) };
@@ -187,12 +192,14 @@ fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
         Call::Put { staged, .. } => vec![Step::Put { path, content: staged.hash() }],
         Call::CreateDir { .. } if is_free(&path) => vec![Step::MakeDir { path }],
         Call::Symlink { target, .. } if is_free(&path) => {
-            vec![Step::Place { path, left: Left::Entry(Identity::of_link(target)) }]
+            vec![Step::Place { path, left: ContentId::Entry(Identity::of_link(target)) }]
         }
-        Call::Install { source, .. } if is_free(&path) => match Left::at(source.tree, source.at)? {
-            Some(left) => vec![Step::Place { path, left }],
-            None => Vec::new(),
-        },
+        Call::Install { source, .. } if is_free(&path) => {
+            match ContentId::at(source.tree, source.at)? {
+                Some(left) => vec![Step::Place { path, left }],
+                None => Vec::new(),
+            }
+        }
         Call::SetMode { mode, .. } => match tree.stat(&path) {
             Ok(stat) if stat.kind == Kind::File => {
                 vec![Step::SetMode { path, was: stat.mode, is: mode }]
@@ -201,14 +208,14 @@ fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
         },
         Call::Remove { .. } => vec![Step::Remove { path }],
         Call::Rename { to, replacement, .. } if !to.is_root() && path != *to => {
-            // Before it moves: what others put into a directory that is on its way is not ours.
+            // Computed before the move: what other programs create in the directory during the move is not part of it.
             let missing = || Error::new(Operation::Rename, ErrorKind::NotFound).with_path(&path);
-            // Not later either: a change that is not announced keeps nothing.
-            let moved = Left::at(tree, &path)?.ok_or_else(missing)?;
-            if let Left::Entry(Identity::Directory(_)) = moved {
+            // If this fails, so does the call: without a logged step it would keep no pre-image.
+            let moved = ContentId::at(tree, &path)?.ok_or_else(missing)?;
+            if let ContentId::Entry(Identity::Directory(_)) = moved {
                 check_names_below(tree, &path, to)?;
             }
-            // Also where nothing is there: another program may be faster than the call.
+            // Even if nothing is there now: another program may create the target before the rename.
             let may_displace = replacement == Replacement::Replace;
             let displaced = may_displace.then(|| Step::Remove { path: to.clone() });
             let step = Step::Move { from: path, to: to.clone(), moved };
@@ -218,7 +225,7 @@ fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
     })
 }
 
-/// Refuses a move after which no path could name something in the directory: it could not be moved back.
+/// Refuses a move after which an entry would be too deep to have a path, because it could not be moved back.
 fn check_names_below(tree: &dyn Tree, directory: &TreePath, to: &TreePath) -> Result<()> {
     if to.as_bytes().len() <= directory.as_bytes().len() {
         return Ok(());
@@ -238,7 +245,7 @@ impl Layer for Recording {
         if !call.is_change() {
             return Ok(());
         }
-        match &mut *self.lock() {
+        match &mut *self.0.lock() {
             Some(record) => record.begin(tree, call),
             None => Ok(()),
         }
@@ -248,7 +255,7 @@ impl Layer for Recording {
         if !call.is_change() {
             return;
         }
-        if let Some(record) = &mut *self.lock() {
+        if let Some(record) = &mut *self.0.lock() {
             record.done(call);
         }
     }
@@ -256,6 +263,6 @@ impl Layer for Recording {
 
 impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Recording({})", if self.lock().is_some() { "on" } else { "off" })
+        write!(f, "Recording({})", if self.0.lock().is_some() { "on" } else { "off" })
     }
 }

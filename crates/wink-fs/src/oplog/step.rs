@@ -1,9 +1,9 @@
-//! The single changes that an operation is made of, as lines of its list.
+//! Steps: the single changes of an operation, as lines of its list.
 //!
-//! Each line is written before its change is made, so that a process that dies leaves a list of everything that
-//! it may have changed. What the change displaces is kept under the number of its line.
+//! Each line is written before its change is made, so that a process that dies leaves a list of everything it may have
+//! changed. The line's number names the pre-image.
 
-use super::left::Left;
+use super::content_id::ContentId;
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::tree::FileMode;
@@ -12,22 +12,22 @@ use crate::tree::merkle::{self, Identity};
 /// One change of one or two paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// A file with this content was put at a path.
+    /// Put a file with this content.
     Put { path: TreePath, content: ContentHash },
-    /// A link, or a directory with everything in it, was put at a path.
-    Place { path: TreePath, left: Left },
-    /// An empty directory was made.
+    /// Put a link, or a directory with everything in it.
+    Place { path: TreePath, left: ContentId },
+    /// Made an empty directory.
     MakeDir { path: TreePath },
-    /// A file's permissions changed.
+    /// Changed a file's mode.
     SetMode { path: TreePath, was: FileMode, is: FileMode },
-    /// An entry was removed, with everything below it.
+    /// Removed an entry with everything below it.
     Remove { path: TreePath },
-    /// An entry moved to a path where nothing was, or where the step before removed what was there.
-    Move { from: TreePath, to: TreePath, moved: Left },
+    /// Moved an entry to a free path, or to one that the step before removed.
+    Move { from: TreePath, to: TreePath, moved: ContentId },
 }
 
 impl Step {
-    /// Returns the path that it is about; of a move the one that the entry came from.
+    /// Returns its path; for a move, the old one.
     pub(crate) fn path(&self) -> &TreePath {
         match self {
             Self::Put { path, .. }
@@ -48,9 +48,9 @@ impl Step {
         [self.path()].into_iter().chain(to)
     }
 
-    /// Returns what it left at a path, if it changed that; of a file the mode may be another.
-    pub(crate) fn left_at(&self, path: &TreePath) -> Option<Option<Left>> {
-        let entry = |identity| Some(Some(Left::Entry(identity)));
+    /// Returns what it left at a path, if it changed it; the mode of a file is not known.
+    pub(crate) fn left_at(&self, path: &TreePath) -> Option<Option<ContentId>> {
+        let entry = |identity| Some(Some(ContentId::Entry(identity)));
         match self {
             Self::Put { path: at, content } if at == path => {
                 entry(Identity::File { mode: FileMode::default(), hash: *content })
@@ -68,7 +68,7 @@ impl Step {
         }
     }
 
-    /// Returns its line, less the number that proves it whole.
+    /// Returns its line, without the checksum.
     fn text(&self) -> String {
         match self {
             Self::Put { path, content } => format!("put\t{path}\t{content}"),
@@ -89,7 +89,7 @@ impl Step {
         let rest = fields.next()?;
         Some(match verb {
             "put" => Self::Put { path, content: rest.parse().ok()? },
-            "place" => Self::Place { path, left: Left::parse(rest) },
+            "place" => Self::Place { path, left: ContentId::parse(rest) },
             "mkdir" => Self::MakeDir { path },
             "mode" => {
                 let (was, is) = rest.split_once(' ')?;
@@ -98,7 +98,8 @@ impl Step {
             }
             "rm" => Self::Remove { path },
             "mv" => {
-                let (to, moved) = (TreePath::parse(rest).ok()?, Left::parse(fields.next()?));
+                let to = TreePath::parse(rest).ok()?;
+                let moved = ContentId::parse(fields.next()?);
                 Self::Move { from: path, to, moved }
             }
             _ => return None,
@@ -110,12 +111,15 @@ impl Step {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Line {
     Step(Step),
-    /// The changes of this line and of those after it, up to here, were not made.
+    /// The steps from this line on, up to here, were not made.
     Void {
         from: usize,
     },
-    /// A path of which a list of an earlier version says only that it may have changed, and which content was put
-    /// there, if any was.
+    /// A rollback has dealt with the step of this line: it is no longer part of the operation.
+    Undone {
+        line: usize,
+    },
+    /// From an earlier version: the path may have changed, and this content was put there.
     Touched {
         path: TreePath,
         content: Option<ContentHash>,
@@ -123,11 +127,12 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// Returns the line as it is written: the CRC-32 of its text, and the text.
+    /// Encodes the line: the CRC-32 of its text, and the text.
     pub(crate) fn encode(&self) -> String {
         let text = match self {
             Self::Step(step) => step.text(),
             Self::Void { from } => format!("void\t{from}\t"),
+            Self::Undone { line } => format!("undone\t{line}\t"),
             Self::Touched { path, content: None } => path.to_string(),
             Self::Touched { path, content: Some(content) } => format!("{path}\t{content}"),
         };
@@ -136,32 +141,41 @@ impl Line {
 
     fn decode(line: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(line.get(9..)?.strip_suffix(b"\n")?).ok()?;
+        // The list is not synced, so a power loss may leave a part of a line, or zeros.
         if format!("{:08x} ", crc32fast::hash(text.as_bytes())).as_bytes() != &line[..9] {
             return None;
         }
-        // Paths hold no tab. Lines of earlier versions have one at most, and these two at least.
+        // Paths have no tabs. Lines of earlier versions have at most one, and steps at least two.
         match text.matches('\t').count() {
             0 => Some(Self::Touched { path: TreePath::parse(text).ok()?, content: None }),
             1 => {
                 let (path, content) = text.split_once('\t')?;
-                let (path, content) = (TreePath::parse(path).ok()?, content.parse().ok()?);
+                let path = TreePath::parse(path).ok()?;
+                let content = content.parse().ok()?;
                 Some(Self::Touched { path, content: Some(content) })
             }
-            _ => match text.strip_prefix("void\t") {
-                Some(from) => Some(Self::Void { from: from.trim_end().parse().ok()? }),
-                None => Step::parse(text).map(Self::Step),
+            _ => match text.split_once('\t')? {
+                ("void", from) => Some(Self::Void { from: from.trim_end().parse().ok()? }),
+                ("undone", line) => Some(Self::Undone { line: line.trim_end().parse().ok()? }),
+                _ => Step::parse(text).map(Self::Step),
             },
         }
     }
 }
 
-/// Returns the lines of a list with their numbers, up to the first that is damaged or not whole.
+/// Returns the number of bytes before the first damaged or incomplete line.
+pub(crate) fn intact_length(list: &[u8]) -> usize {
+    let lines = list.split_inclusive(|byte| *byte == b'\n');
+    lines.take_while(|line| Line::decode(line).is_some()).map(<[u8]>::len).sum()
+}
+
+/// Decodes a list, up to the first damaged or incomplete line.
 pub(crate) fn lines(list: &[u8]) -> Vec<(usize, Line)> {
     let lines = list.split_inclusive(|byte| *byte == b'\n').map(Line::decode);
     lines.map_while(|line| line).enumerate().collect()
 }
 
-/// Returns the paths of a list of an earlier version; none where it is of this one.
+/// Returns the paths of a list of an earlier version.
 pub(crate) fn earlier_paths(list: &[u8]) -> Vec<(usize, TreePath)> {
     let path = |(number, line)| match line {
         Line::Touched { path, .. } => Some((number, path)),
@@ -170,7 +184,7 @@ pub(crate) fn earlier_paths(list: &[u8]) -> Vec<(usize, TreePath)> {
     lines(list).into_iter().filter_map(path).collect()
 }
 
-/// Returns all changes of a list, those that were not made among them.
+/// Returns all steps, including those that were not made.
 pub(crate) fn announced_steps(list: &[u8]) -> Vec<(usize, Step)> {
     let step = |(number, line)| match line {
         Line::Step(step) => Some((number, step)),
@@ -179,17 +193,19 @@ pub(crate) fn announced_steps(list: &[u8]) -> Vec<(usize, Step)> {
     lines(list).into_iter().filter_map(step).collect()
 }
 
-/// Returns the changes of a list that were made, or may have been.
+/// Returns the steps that were made, or may have been, and were not rolled back.
 pub(crate) fn steps(list: &[u8]) -> Vec<(usize, Step)> {
     let mut steps: Vec<(usize, Step)> = Vec::new();
     for (number, line) in lines(list) {
         match line {
             Line::Step(step) => steps.push((number, step)),
             Line::Void { from } => steps.retain(|(number, _)| *number < from),
+            Line::Undone { line } => steps.retain(|(number, _)| *number != line),
             Line::Touched { path, content: Some(content) } => {
                 steps.push((number, Step::Put { path, content }));
             }
-            // Where something is kept of it and nothing is there, it is brought back; else it is left alone.
+            // With a pre-image and a free path, undoing a removal restores the entry; otherwise it leaves the path
+            // alone.
             Line::Touched { path, content: None } => steps.push((number, Step::Remove { path })),
         }
     }
@@ -205,8 +221,9 @@ mod tests {
     }
 
     fn all() -> Vec<Step> {
-        let left = Left::parse(&format!("link {}", ContentHash::of(b"a")));
-        let (was, is) = (FileMode::default(), FileMode::default().executable(true));
+        let left = ContentId::parse(&format!("link {}", ContentHash::of(b"a")));
+        let was = FileMode::default();
+        let is = FileMode::default().executable(true);
         vec![
             Step::Put { path: path("a b"), content: ContentHash::of(b"a") },
             Step::Place { path: path("put"), left: left.clone() },

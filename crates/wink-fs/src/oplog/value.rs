@@ -1,14 +1,14 @@
-//! An operation, as a value.
+//! Operations, as values.
 
 use std::time::SystemTime;
 
-use super::left::Left;
+use super::content_id::ContentId;
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Kind;
 
-/// Says what an operation was.
+/// What kind of operation it was.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -24,18 +24,18 @@ use crate::tree::Kind;
 pub enum OperationCause {
     /// A call that writes.
     Call,
-    /// Everything became what a snapshot or an archive holds; what was there is in another snapshot.
+    /// Files were replaced by those of a snapshot or an archive; `saved` is the safety snapshot.
     Replacement { saved: SnapshotId },
-    /// What a call had changed whose process died was taken back.
+    /// An interrupted call was rolled back.
     Recovery,
-    /// An operation was taken back.
+    /// An operation was undone.
     Undo { of: u64 },
-    /// An operation that was taken back was done again.
+    /// An operation that was undone was redone.
     Redo { of: u64 },
 }
 
 impl OperationCause {
-    /// Returns the snapshot of what was replaced, where everything was.
+    /// Returns the safety snapshot of a replacement.
     pub(crate) fn saved(&self) -> Option<SnapshotId> {
         match self {
             Self::Replacement { saved } => Some(*saved),
@@ -43,7 +43,7 @@ impl OperationCause {
         }
     }
 
-    /// Returns the operation that it took back, or did again.
+    /// Returns the operation that it undid or redid.
     pub(crate) fn step_of(&self) -> Option<u64> {
         match self {
             Self::Undo { of } | Self::Redo { of } => Some(*of),
@@ -51,13 +51,13 @@ impl OperationCause {
         }
     }
 
-    /// Tells whether it took another operation back, or did it again.
+    /// Returns whether it is an undo or a redo.
     pub(crate) fn is_step(&self) -> bool {
         self.step_of().is_some()
     }
 }
 
-/// Describes one operation: what a call changed.
+/// One operation: what a call changed.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -70,35 +70,35 @@ impl OperationCause {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct OperationRecord {
-    /// Its place in the order, which no clock decides.
+    /// Its number. Numbers give the order; clocks do not.
     pub sequence: u64,
-    /// When it was done, by the clock of that time.
+    /// The time it was done.
     pub at: SystemTime,
     /// What was called.
     pub name: String,
-    /// What it was.
+    /// What kind of operation it was.
     pub cause: OperationCause,
-    /// Who did it, where the program said so; see [`WorkspaceBuilder::actor`](crate::WorkspaceBuilder::actor).
+    /// The actor, if the program named one; see [`WorkspaceBuilder::actor`](crate::WorkspaceBuilder::actor).
     pub by: Option<String>,
-    /// What it changed, in the order of paths.
+    /// Its changes, sorted by path.
     pub changes: Vec<OperationChange>,
-    /// The paths that it was to change and left alone, because another program had changed them.
+    /// The paths that it left alone, because another program had changed them.
     pub left_alone: Vec<TreePath>,
-    /// The snapshot of what was there before it, where it took back, or did again, what replaced everything.
+    /// The safety snapshot, if it undid or redid a replacement.
     pub(crate) saved: Option<SnapshotId>,
 }
 
 impl OperationRecord {
-    /// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
+    /// How many operations are kept, not counting undos and redos.
     pub const MOST_KEPT: usize = 200;
 
-    /// Returns the snapshot of what was there before, where files were replaced as a whole.
+    /// Returns the safety snapshot of a replacement, or of its undo or redo.
     pub(crate) fn saved(&self) -> Option<SnapshotId> {
         self.saved.or_else(|| self.cause.saved())
     }
 }
 
-/// Names an entry that an operation made, changed or removed; a new directory stands for all in it.
+/// An entry that an operation created, changed or removed; a new directory stands for everything in it.
 ///
 /// ```
 /// use wink_fs::{Kind, Workspace};
@@ -112,25 +112,25 @@ impl OperationRecord {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct OperationChange {
-    /// Where it is.
+    /// The changed path.
     pub path: TreePath,
     /// What was there before.
     pub before: Option<Kind>,
     /// What is there after it.
     pub after: Option<Kind>,
-    /// The files and links below a directory that it made, in the order of paths; at most the first 1,000.
+    /// The files and links below a new directory, sorted by path; at most the first 1,000.
     pub inside: Vec<TreePath>,
-    /// Tells exactly what the operation left there.
-    pub(crate) left: Option<Left>,
-    /// The content of the file that was there before, where the call knew it without reading.
+    /// The content id that the operation left there.
+    pub(crate) left: Option<ContentId>,
+    /// The hash of the file before, if the call knew it without reading.
     pub(crate) replaced: Option<ContentHash>,
 }
 
 impl OperationChange {
-    /// How many files below a directory that was made are written down at most.
+    /// How many files below a new directory are recorded at most.
     pub(crate) const MOST_INSIDE: usize = 1000;
 
-    /// Tells whether there may be more in the directory that it made than what is listed.
+    /// Returns whether the new directory may contain more than what is listed.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();

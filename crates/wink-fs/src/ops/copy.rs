@@ -1,4 +1,4 @@
-//! Copies within a workspace.
+//! Copies entries within a workspace.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::filesystem::{Filesystem, PutCondition, PutOptions, Recursion, Replace
 use crate::path::TreePath;
 use crate::tree::{Kind, Stat, Tree};
 
-/// Counts what a copy made.
+/// What a copy created.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -21,21 +21,20 @@ use crate::tree::{Kind, Stat, Tree};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Copied {
-    /// Files and links.
+    /// The number of files and links.
     pub files: u64,
-    /// Directories.
+    /// The number of directories.
     pub directories: u64,
-    /// Bytes of the files.
+    /// The bytes of the files.
     pub bytes: u64,
 }
 
-/// Copies a file, a link or a directory with all that is below it.
+/// Copies a file, a link, or a directory with everything below it.
 ///
-/// Where it fails, nothing of the copy stays, unless taking it away fails too. Only a file can be
-/// replaced, and only by a file: a directory in its place is IsADirectory, a link PermissionDenied, and
-/// everything else that would replace or be replaced AlreadyExists. A FIFO, socket or device anywhere
-/// below is SpecialFile. Nothing can be copied to the root (PermissionDenied), no directory into itself
-/// (InvalidArgument).
+/// On failure nothing of the copy stays, unless removing it fails too. Only a file can be replaced, and only by a file:
+/// a directory in its place is IsADirectory, a link PermissionDenied, and any other combination AlreadyExists. A FIFO,
+/// socket or device anywhere below is SpecialFile. Nothing can be copied to the root (PermissionDenied), and no
+/// directory into itself (InvalidArgument).
 pub fn copy(
     fs: &mut dyn Filesystem,
     from: &TreePath,
@@ -49,14 +48,14 @@ pub fn copy(
         .map_err(|error| error.during(Operation::Copy))
 }
 
-/// One entry to be copied.
+/// One entry to copy.
 struct Step {
     from: TreePath,
     to: TreePath,
     stat: Stat,
 }
 
-/// Lists everything to be copied, parents first, before anything is made.
+/// Lists everything to copy, parents first, before anything is created.
 fn plan(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
     let stat = look_at(tree, from)?;
     checks::check_not_into_itself(Operation::Copy, stat.kind, from, to)?;
@@ -75,7 +74,8 @@ fn plan(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
 fn plan_directory(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
     let entries = tree.list(from).map_err(|error| error.during(Operation::Copy))?;
     let step = |name| {
-        let (from, to) = (from.join(name)?, to.join(name)?);
+        let from = from.join(name)?;
+        let to = to.join(name)?;
         Ok(Step { stat: look_at(tree, &from)?, from, to })
     };
     entries.iter().map(|entry| step(&entry.name)).collect()
@@ -89,7 +89,7 @@ fn look_at(tree: &dyn Tree, path: &TreePath) -> Result<Stat> {
     }
 }
 
-/// Refuses a place that is taken, unless a file may take the place of a file.
+/// Refuses a taken path, unless a file may replace a file.
 fn check_place(
     tree: &dyn Tree,
     copied: Kind,
@@ -120,7 +120,7 @@ fn carry_out(fs: &mut dyn Filesystem, plan: &[Step], replacement: Replacement) -
     Ok(copied)
 }
 
-/// Removes what a failed copy created, and leaves what another process put there meanwhile.
+/// Removes what a failed copy created, but not what another process put there.
 fn take_back(fs: &mut dyn Filesystem, made: &[Step]) {
     for step in made.iter().rev() {
         let _ = fs.remove(&step.to, Recursion::OnlyEmpty);

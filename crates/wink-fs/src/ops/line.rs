@@ -1,4 +1,4 @@
-//! Parts of one line, whatever its length.
+//! Reads parts of one line of any length.
 
 use super::read::{PageHasher, failed};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -8,10 +8,10 @@ use crate::path::TreePath;
 use crate::tree::Tree;
 use crate::tree::content::Content;
 
-/// The bytes of the longest character: fewer could not show it.
+/// The longest character in bytes; fewer bytes could not show it.
 const LONGEST_CHARACTER: u64 = 4;
 
-/// Says which part of which line is wanted.
+/// Which part of which line to read.
 ///
 /// ```
 /// let options = wink_fs::LineOptions::default().line(2).column(100);
@@ -22,9 +22,9 @@ const LONGEST_CHARACTER: u64 = 4;
 pub struct LineOptions {
     /// The line, counted from 0.
     pub line: u64,
-    /// The first byte of the line that is wanted, counted from 0.
+    /// The first byte of the line to read, counted from 0.
     pub column: u64,
-    /// Whether the hash of the whole file is wanted, of the very content the part is cut from.
+    /// Whether to return the hash of the whole file, computed from the same content as the part.
     pub hash: bool,
 }
 
@@ -36,14 +36,14 @@ impl LineOptions {
         self
     }
 
-    /// Sets the first byte of the line that is wanted, counted from 0.
+    /// Sets the first byte of the line to read, counted from 0.
     #[must_use]
     pub fn column(mut self, column: u64) -> Self {
         self.column = column;
         self
     }
 
-    /// Sets whether the hash of the whole file is wanted.
+    /// Sets whether to return the hash of the whole file.
     #[must_use]
     pub fn hash(mut self, hash: bool) -> Self {
         self.hash = hash;
@@ -51,7 +51,7 @@ impl LineOptions {
     }
 }
 
-/// Holds a part of a line, without the newline that ends it.
+/// A part of a line, without its newline.
 ///
 /// ```
 /// use wink_fs::{LineOptions, Workspace};
@@ -73,19 +73,19 @@ pub struct LinePart {
     pub line: u64,
     /// The first byte of the part, counted from 0.
     pub column: u64,
-    /// How many bytes the line has, without its newline; none where there is no such line.
+    /// The bytes of the line, without its newline; 0 if there is no such line.
     pub line_bytes: u64,
-    /// How many lines the file has.
+    /// The number of lines in the file.
     pub total_lines: u64,
-    /// Whether the line goes on after the part.
+    /// Whether the line continues after the part.
     pub truncated: bool,
     /// Whether a newline ends the line.
     pub has_newline: bool,
-    /// The hash of the whole file, where it was wanted.
+    /// The hash of the whole file, if asked for.
     pub content_hash: Option<ContentHash>,
 }
 
-/// Reads a part of one line of a text file: at most `max_read_bytes`, whatever the line's length.
+/// Reads a part of one line of a text file, at most `max_read_bytes`.
 ///
 /// A column within a character is InvalidArgument; a part that is not UTF-8 is NotText.
 pub fn read_line(
@@ -138,7 +138,7 @@ fn part(
         Err(_) if column > 0 && bytes.first().is_some_and(|byte| byte & 0xc0 == 0x80) => {
             Err(within_character(path, column))
         }
-        // The part ends within a character, which the next one begins with.
+        // The part ends within a character, with which the next part begins.
         Err(error) if error.error_len().is_none() && wanted < left => {
             Ok(String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned())
         }
@@ -160,7 +160,7 @@ struct Found {
     has_newline: bool,
 }
 
-/// Looks for the beginning and the end of a line, and counts all.
+/// Finds the start and the end of a line, and counts all lines.
 struct Finder {
     line: u64,
     start: Option<u64>,

@@ -1,10 +1,10 @@
-//! Directory listings for people and models.
+//! Directory listings.
 
 use crate::error::{ErrorKind, Result};
 use crate::path::TreePath;
 use crate::tree::{Entry, Kind, Tree};
 
-/// Says how much a listing tells.
+/// Options of a listing.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -16,12 +16,12 @@ use crate::tree::{Entry, Kind, Tree};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct ListOptions {
-    /// Whether sizes are wanted, which cost a look at every file.
+    /// Whether to return sizes, which costs a stat of every file.
     pub sizes: bool,
 }
 
 impl ListOptions {
-    /// Sets whether sizes are wanted.
+    /// Sets whether to return sizes.
     #[must_use]
     pub fn sizes(mut self, sizes: bool) -> Self {
         self.sizes = sizes;
@@ -29,7 +29,7 @@ impl ListOptions {
     }
 }
 
-/// Holds one line of a listing.
+/// One line of a listing.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -41,7 +41,7 @@ impl ListOptions {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Listed {
-    /// The text of its name.
+    /// Its name as text.
     pub name: String,
     /// Its path in the workspace.
     pub path: TreePath,
@@ -49,7 +49,7 @@ pub struct Listed {
     pub kind: Kind,
     /// A link's target, byte for byte.
     pub target: Option<Vec<u8>>,
-    /// A file's size, where sizes were wanted.
+    /// A file's size, if asked for.
     pub size_bytes: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ fn describe(
     Ok(Listed { name: entry.name.to_string(), path, kind: entry.kind, target, size_bytes })
 }
 
-/// Takes an entry that was removed or replaced meanwhile, or may not be looked at, for one without details.
+/// Treats an entry that was removed meanwhile, or may not be accessed, as one without details.
 fn unless_gone<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

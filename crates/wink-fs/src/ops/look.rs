@@ -1,26 +1,26 @@
-//! Questions that never fail, and the identity of a file.
+//! Simple questions about entries, and the hash of a file.
 
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
-/// Tells whether something is there; a link exists, whatever it points to.
+/// Returns whether something is there; a link exists even if its target does not.
 pub fn exists(tree: &dyn Tree, path: &TreePath) -> bool {
     tree.stat(path).is_ok()
 }
 
-/// Tells whether a file is there; a link is not a file.
+/// Returns whether a file is there; a link is not a file.
 pub fn is_file(tree: &dyn Tree, path: &TreePath) -> bool {
     kind_is(tree, path, Kind::File)
 }
 
-/// Tells whether a directory is there; a link is not a directory.
+/// Returns whether a directory is there; a link is not a directory.
 pub fn is_dir(tree: &dyn Tree, path: &TreePath) -> bool {
     kind_is(tree, path, Kind::Directory)
 }
 
-/// Returns the hash of a file's content, reading the file only where the hash is not known.
+/// Returns the hash of a file's content, and reads the file only if the hash is not known.
 pub fn content_hash(tree: &dyn Tree, path: &TreePath) -> Result<ContentHash> {
     if let Some(hash) = tree.known_hash(path) {
         return Ok(hash);

@@ -1,4 +1,4 @@
-//! Directories made on the way, and entries moved.
+//! Makes directories, and moves entries.
 
 use crate::error::{ErrorKind, Operation, Result};
 use crate::filesystem::{Filesystem, Recursion, Replacement};
@@ -6,7 +6,7 @@ use crate::path::TreePath;
 
 use super::look;
 
-/// Says how a directory is made.
+/// Options of making a directory.
 ///
 /// ```
 /// use wink_fs::{ErrorKind, MkdirOptions, Workspace};
@@ -20,21 +20,21 @@ use super::look;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MkdirOptions {
-    /// Whether missing parents are made too.
+    /// Whether to make missing parents too.
     pub parents: bool,
-    /// Whether a directory that is there already will do.
+    /// Whether an existing directory is accepted.
     pub exist_ok: bool,
 }
 
 impl MkdirOptions {
-    /// Sets whether missing parents are made too.
+    /// Sets whether to make missing parents too.
     #[must_use]
     pub fn parents(mut self, parents: bool) -> Self {
         self.parents = parents;
         self
     }
 
-    /// Sets whether a directory that is there already will do.
+    /// Sets whether an existing directory is accepted.
     #[must_use]
     pub fn exist_ok(mut self, exist_ok: bool) -> Self {
         self.exist_ok = exist_ok;
@@ -48,7 +48,7 @@ impl Default for MkdirOptions {
     }
 }
 
-/// Says how an entry gets to its new place.
+/// Options of a move.
 ///
 /// ```
 /// use wink_fs::{ErrorKind, MoveOptions, Workspace};
@@ -64,21 +64,21 @@ impl Default for MkdirOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MoveOptions {
-    /// Whether what is at the new place may be replaced.
+    /// Whether an entry at the new path may be replaced.
     pub replacement: Replacement,
-    /// Whether missing parents of the new place are made.
+    /// Whether to make missing parents of the new path.
     pub create_parents: bool,
 }
 
 impl MoveOptions {
-    /// Sets whether what is at the new place may be replaced.
+    /// Sets whether an entry at the new path may be replaced.
     #[must_use]
     pub fn replace(mut self, replace: bool) -> Self {
         self.replacement = if replace { Replacement::Replace } else { Replacement::Refuse };
         self
     }
 
-    /// Sets whether missing parents of the new place are made.
+    /// Sets whether to make missing parents of the new path.
     #[must_use]
     pub fn create_parents(mut self, create_parents: bool) -> Self {
         self.create_parents = create_parents;
@@ -92,9 +92,9 @@ impl Default for MoveOptions {
     }
 }
 
-/// Makes a directory and returns whether it was not there before.
+/// Makes a directory, and returns whether it is new.
 ///
-/// Where it fails, the parents made on the way are taken away again, unless that fails too.
+/// On failure new parents are removed again, unless that fails too.
 pub fn mkdir(fs: &mut dyn Filesystem, path: &TreePath, options: &MkdirOptions) -> Result<bool> {
     match with_parents(fs, path, options.parents, |fs| fs.create_dir(path)) {
         Ok(()) => Ok(true),
@@ -109,9 +109,9 @@ pub fn mkdir(fs: &mut dyn Filesystem, path: &TreePath, options: &MkdirOptions) -
     }
 }
 
-/// Moves an entry within the workspace, with all that is below it.
+/// Moves an entry and everything below it within the workspace.
 ///
-/// Where it fails, the parents made on the way are taken away again, unless that fails too.
+/// On failure new parents are removed again, unless that fails too.
 pub fn rename(
     fs: &mut dyn Filesystem,
     from: &TreePath,
@@ -122,19 +122,20 @@ pub fn rename(
         Err(error) if error.kind() == ErrorKind::NotFound && options.create_parents => {}
         result => return result,
     }
-    // It is not known yet which of the two is missing.
+    // Either path may be the missing one: check the source.
     fs.stat(from).map_err(|error| error.during(Operation::Rename))?;
     after_making_parents(fs, to, |fs| fs.rename(from, to, options.replacement))
         .map_err(|error| error.during(Operation::Rename))
 }
 
-/// Does something that needs the parents of `path`, making them where they are missing.
+/// Runs something that needs the parents of `path`, making them if they are missing.
 pub(super) fn with_parents<T>(
     fs: &mut dyn Filesystem,
     path: &TreePath,
     make: bool,
     mut action: impl FnMut(&mut dyn Filesystem) -> Result<T>,
 ) -> Result<T> {
+    // First without making parents, which usually exist: one system call instead of one for each directory.
     match action(fs) {
         Err(error) if make && error.kind() == ErrorKind::NotFound => {}
         result => return result,
@@ -142,10 +143,9 @@ pub(super) fn with_parents<T>(
     after_making_parents(fs, path, action)
 }
 
-/// Makes the missing parents of `path` and then does something that needs them.
+/// Makes the missing parents of `path`, and then runs something that needs them.
 ///
-/// Where it fails, the parents it made are taken away again; one that cannot be taken away, because the
-/// backend fails once more, stays.
+/// On failure the new parents are removed again; one that cannot be removed stays.
 fn after_making_parents<T>(
     fs: &mut dyn Filesystem,
     path: &TreePath,
@@ -167,8 +167,9 @@ fn make_parents(fs: &mut dyn Filesystem, path: &TreePath, made: &mut Vec<TreePat
 }
 
 fn unmake(fs: &mut dyn Filesystem, made: &[TreePath]) {
+    // Children before parents.
     for directory in made.iter().rev() {
-        // Another process may have put something in the directory meanwhile; then it is not empty, and stays.
+        // Another process may have put something into the directory; then it is not empty, and stays.
         let _ = fs.remove(directory, Recursion::OnlyEmpty);
     }
 }

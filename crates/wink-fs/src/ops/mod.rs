@@ -1,8 +1,7 @@
-//! Everything that is done with files, written once over [`Tree`](crate::Tree) and
-//! [`Filesystem`](crate::Filesystem).
+//! All operations on files, written once over [`Tree`](crate::Tree) and [`Filesystem`](crate::Filesystem).
 //!
-//! A backend implements only what it alone can do; these functions make the protocol of it. Each takes
-//! a path that was parsed already; [`Workspace`](crate::Workspace) is the same with text for paths.
+//! A backend implements only what it alone can do; these functions add the rest. Each takes a parsed path;
+//! [`Workspace`](crate::Workspace) has the same with text.
 //!
 //! ```
 //! use wink_fs::{ops, Limits, MemoryBackend, ReadOptions, TreePath, WriteOptions};

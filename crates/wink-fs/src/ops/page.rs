@@ -1,10 +1,10 @@
-//! Cutting a page of lines out of content of any size.
+//! Cuts a page of lines out of content of any size.
 
 use std::io;
 
 use crate::tree::content::Content;
 
-/// Which lines are wanted, and how many bytes of them at most.
+/// The lines to read, and the most bytes.
 pub(super) struct Wanted {
     pub(super) offset: u64,
     pub(super) lines: u64,
@@ -16,11 +16,11 @@ pub(super) struct RawPage {
     pub(super) bytes: Vec<u8>,
     pub(super) lines: u64,
     pub(super) total_lines: u64,
-    /// Where the first wanted line starts, when that line alone has more bytes than wanted.
+    /// The start of the first line, if that line alone is too long.
     pub(super) oversized_at: Option<u64>,
 }
 
-/// Reads the wanted lines and counts all, in one pass in which `see` sees every byte too.
+/// Reads the lines and counts all, in one pass in which `see` receives every byte.
 pub(super) fn cut(
     content: &Content,
     wanted: Wanted,
@@ -40,7 +40,7 @@ struct Cutter {
     to_skip: u64,
     collecting: bool,
     page: Vec<u8>,
-    /// How much of `page` are whole lines, and how many.
+    /// How many bytes of `page` are whole lines, and how many lines.
     whole: (usize, u64),
     newlines: u64,
     position: u64,
@@ -69,7 +69,8 @@ impl Cutter {
             self.to_skip -= newlines;
         } else if self.collecting {
             let start = skip_lines(chunk, self.to_skip);
-            let (rest, position) = (&chunk[start..], self.position + start as u64);
+            let rest = &chunk[start..];
+            let position = self.position + start as u64;
             if !self.collect_whole(rest, newlines - self.to_skip) {
                 self.collect(rest, position);
             }
@@ -80,7 +81,7 @@ impl Cutter {
         self.ends_in_newline = chunk.last().map_or(self.ends_in_newline, |last| *last == b'\n');
     }
 
-    /// Takes all of `rest` at once where the page has room for it, as it mostly has.
+    /// Takes all of `rest` at once if it fits, which is the usual case.
     fn collect_whole(&mut self, rest: &[u8], newlines: u64) -> bool {
         let fits = (self.page.len() + rest.len()) as u64 <= self.wanted.bytes;
         if !fits || self.whole.1 + newlines >= self.wanted.lines {
@@ -138,7 +139,7 @@ impl Cutter {
     }
 }
 
-/// Returns where the line after `count` newlines starts; there are at least that many.
+/// Returns the start of the line after `count` newlines; there are at least that many.
 fn skip_lines(chunk: &[u8], count: u64) -> usize {
     match count.checked_sub(1) {
         None => 0,

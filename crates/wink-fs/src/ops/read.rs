@@ -1,4 +1,4 @@
-//! Pages of a file, as text and as bytes.
+//! Reads pages of a file, as text and as bytes.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::path::TreePath;
 use crate::tree::Tree;
 use crate::tree::content::Content;
 
-/// Says how much of a file is wanted.
+/// How much of a file to read.
 ///
 /// ```
 /// assert_eq!(wink_fs::PageLimit::default(), wink_fs::PageLimit::Usual);
@@ -20,16 +20,16 @@ use crate::tree::content::Content;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum PageLimit {
-    /// What the workspace's [limits](Limits) say.
+    /// The workspace's [limits](Limits).
     #[default]
     Usual,
-    /// At most so many lines (and the usual bytes), or at most so many bytes.
+    /// At most so many lines (within the limit of bytes), or at most so many bytes.
     Count(u64),
-    /// Everything from the offset on, whatever its size.
+    /// Everything from the offset on.
     All,
 }
 
-/// Says which part of a file is wanted, in lines for text and in bytes for bytes.
+/// Which part of a file to read, in lines for text and in bytes otherwise.
 ///
 /// ```
 /// use wink_fs::{PageLimit, ReadOptions, Workspace};
@@ -43,39 +43,39 @@ pub enum PageLimit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The first line or byte wanted, counted from 0.
+    /// The first line or byte, counted from 0.
     pub offset: u64,
-    /// How much is wanted.
+    /// How much to read.
     pub limit: PageLimit,
-    /// The text's encoding; anything but `utf-8` is Unsupported.
+    /// The encoding; anything but `utf-8` is Unsupported.
     pub encoding: Cow<'static, str>,
-    /// Whether the hash of the whole file is wanted, of the very content the page is cut from.
+    /// Whether to return the hash of the whole file, computed from the same content as the page.
     pub hash: bool,
 }
 
 impl ReadOptions {
-    /// Sets the first line or byte wanted, counted from 0.
+    /// Sets the first line or byte, counted from 0.
     #[must_use]
     pub fn offset(mut self, offset: u64) -> Self {
         self.offset = offset;
         self
     }
 
-    /// Sets how much is wanted.
+    /// Sets how much to read.
     #[must_use]
     pub fn limit(mut self, limit: PageLimit) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Sets the text's encoding.
+    /// Sets the encoding.
     #[must_use]
     pub fn encoding(mut self, encoding: impl Into<Cow<'static, str>>) -> Self {
         self.encoding = encoding.into();
         self
     }
 
-    /// Sets whether the hash of the whole file is wanted.
+    /// Sets whether to return the hash of the whole file.
     #[must_use]
     pub fn hash(mut self, hash: bool) -> Self {
         self.hash = hash;
@@ -94,7 +94,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// Holds a page of a text file; its lines are as they are in the file, endings included.
+/// A page of a text file, with exact lines and line endings.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -111,19 +111,19 @@ pub struct TextPage {
     pub content: String,
     /// The file.
     pub path: TreePath,
-    /// How many lines the file has.
+    /// The number of lines in the file.
     pub total_lines: u64,
     /// The first line of the page, counted from 0.
     pub offset: u64,
-    /// How many lines the page has.
+    /// The number of lines on the page.
     pub limit: u64,
     /// Whether lines remain after the page.
     pub truncated: bool,
-    /// The hash of the whole file, where it was wanted.
+    /// The hash of the whole file, if asked for.
     pub content_hash: Option<ContentHash>,
 }
 
-/// Holds a range of a file's bytes.
+/// A range of a file's bytes.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -139,21 +139,21 @@ pub struct BytePage {
     pub content: Bytes,
     /// The file.
     pub path: TreePath,
-    /// How many bytes the file has.
+    /// The size of the file.
     pub total_bytes: u64,
     /// The first byte of the range, counted from 0.
     pub offset: u64,
     /// Whether bytes remain after the range.
     pub truncated: bool,
-    /// The hash of the whole file, where it was wanted.
+    /// The hash of the whole file, if asked for.
     pub content_hash: Option<ContentHash>,
 }
 
 /// Reads a page of lines of a text file.
 ///
-/// Whether it is text is judged on the page alone: NotText where the page is not UTF-8. A page is cut
-/// after whole lines; one line over `max_read_bytes` is TooLarge, and the error says where it starts.
-/// [`read_line`](super::read_line) reads such a line in parts.
+/// Only the page decides whether it is text: a page that is not UTF-8 is NotText. A page ends after a whole line; a
+/// line over `max_read_bytes` is TooLarge, and the error says where it starts. [`read_line`](super::read_line) reads
+/// such a line in parts.
 pub fn read(
     tree: &dyn Tree,
     path: &TreePath,
@@ -193,7 +193,7 @@ pub fn read_bytes(
     Ok(BytePage { content: bytes, path, total_bytes, offset, truncated, content_hash })
 }
 
-/// Hashes the very bytes a page is cut from, where that is wanted and not known.
+/// Hashes the bytes that a page is cut from, if asked for and not known.
 pub(super) struct PageHasher {
     known: Option<ContentHash>,
     hasher: Option<blake3::Hasher>,
@@ -246,7 +246,8 @@ fn text_page(
     let content = String::from_utf8(bytes)
         .map_err(|_| Error::new(Operation::Read, ErrorKind::NotText).with_path(path))?;
     let truncated = offset.saturating_add(lines) < total_lines;
-    let (path, limit) = (path.clone(), lines);
+    let path = path.clone();
+    let limit = lines;
     Ok(TextPage { content, path, total_lines, offset, limit, truncated, content_hash })
 }
 

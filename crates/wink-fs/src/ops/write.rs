@@ -1,4 +1,4 @@
-//! Content in, as text and as bytes.
+//! Writes content, as text and as bytes.
 
 use std::io::Write as _;
 
@@ -13,10 +13,10 @@ use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::tree::FileMode;
 
-/// How often an append is retried because another writer changed the file meanwhile.
+/// How often an append is retried while other writers change the file.
 const APPEND_TRIES: usize = 8;
 
-/// Says what happens to the content that is there.
+/// What happens to existing content.
 ///
 /// ```
 /// assert_eq!(wink_fs::WriteMode::default(), wink_fs::WriteMode::Overwrite);
@@ -24,16 +24,16 @@ const APPEND_TRIES: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum WriteMode {
-    /// Nothing may be there.
+    /// The path must be free.
     Create,
-    /// What is there is replaced.
+    /// Existing content is replaced.
     #[default]
     Overwrite,
-    /// What is there stays and is followed by the new content.
+    /// The new content follows the existing one.
     Append,
 }
 
-/// Says how content is written.
+/// Options of a write.
 ///
 /// ```
 /// use wink_fs::{ErrorKind, WriteMode, WriteOptions, Workspace};
@@ -48,28 +48,28 @@ pub enum WriteMode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// What happens to the content that is there.
+    /// What happens to existing content.
     pub mode: WriteMode,
-    /// Whether missing parents are made.
+    /// Whether to make missing parents.
     pub create_parents: bool,
-    /// The content that must be there; another one is a Conflict, and so is no file, whether or not its
-    /// parent is there or has become a file. With [`WriteMode::Create`] it is an InvalidArgument.
+    /// The content that must be there. Anything else is a Conflict, even a missing parent. With [`WriteMode::Create`]
+    /// it is InvalidArgument.
     pub expected: Option<ContentHash>,
-    /// The file's mode; unset keeps what it was.
+    /// The file's mode; unset keeps the old one.
     pub file_mode: Option<FileMode>,
-    /// How safe the change must be when the call returns.
+    /// How durable the change must be when the call returns.
     pub durability: Durability,
 }
 
 impl WriteOptions {
-    /// Sets what happens to the content that is there.
+    /// Sets what happens to existing content.
     #[must_use]
     pub fn mode(mut self, mode: WriteMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets whether missing parents are made.
+    /// Sets whether to make missing parents.
     #[must_use]
     pub fn create_parents(mut self, create_parents: bool) -> Self {
         self.create_parents = create_parents;
@@ -90,7 +90,7 @@ impl WriteOptions {
         self
     }
 
-    /// Sets how safe the change must be when the call returns.
+    /// Sets how durable the change must be when the call returns.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -114,7 +114,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// Says what a write did.
+/// The result of a write.
 ///
 /// ```
 /// let written = wink_fs::Workspace::memory().write("a.txt", "hello")?;
@@ -128,19 +128,19 @@ pub struct Written {
     pub path: TreePath,
     /// How many bytes this call supplied.
     pub bytes_written: u64,
-    /// What happened to the content that was there.
+    /// What happened to existing content.
     pub mode: WriteMode,
     /// Whether the file is new.
     pub created: bool,
-    /// The hash of the file's whole content now.
+    /// The hash of the file's new content.
     pub content_hash: ContentHash,
-    /// How safe the change is now.
+    /// How durable the change is.
     pub durability: Durability,
 }
 
 /// Writes text; more characters than the limits allow are TooLarge.
 ///
-/// Where it fails, the parents made on the way are taken away again, unless that fails too.
+/// On failure new parents are removed again, unless that fails too.
 pub fn write(
     fs: &mut dyn Filesystem,
     path: &TreePath,
@@ -202,6 +202,7 @@ fn put(
     condition: PutCondition,
     options: &WriteOptions,
 ) -> Result<Written> {
+    // A missing parent means that the expected file is gone: a conflict, for which no directory must be made.
     let must_exist = matches!(condition, PutCondition::Unchanged(_));
     let put_options = options.put_options(condition);
     let make = options.create_parents && !must_exist;
@@ -217,7 +218,7 @@ fn put(
     })
 }
 
-/// Takes a file that had to be there and is not, nor its parent, for a conflict.
+/// Turns the error for a missing file, or parent, into a conflict if the file had to exist.
 fn gone(error: Error, path: &TreePath, must_exist: bool) -> Error {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory if must_exist => {
@@ -227,7 +228,7 @@ fn gone(error: Error, path: &TreePath, must_exist: bool) -> Error {
     }
 }
 
-/// Replaces the file by itself and the new content, so that a reader sees all of it or none.
+/// Replaces the file by its old content and the new one, so that a reader sees all of it or none.
 fn append(
     fs: &mut dyn Filesystem,
     path: &TreePath,
@@ -240,6 +241,7 @@ fn append(
         let raced =
             |error: &Error| matches!(error.kind(), ErrorKind::Conflict | ErrorKind::AlreadyExists);
         match result {
+            // With an expected hash the conflict belongs to the caller, who must see the new content first.
             Err(error) if options.expected.is_none() && raced(&error) && tries.next().is_some() => {
             }
             result => return result,
@@ -255,6 +257,7 @@ fn append_once(
 ) -> Result<Written> {
     let failed = |error| Error::system(Operation::Write, error).with_path(path);
     let mut staging = fs.stage().map_err(|error| error.with_path(path))?;
+    // A real append (`O_APPEND`) would be visible in parts, and could not be undone by an exchange.
     let before = carry_over(fs, path, &mut staging)?;
     if options.expected.is_some() && options.expected != before {
         return Err(checks::conflict(path, before));
@@ -264,7 +267,7 @@ fn append_once(
     put(fs, path, staged, before.map_or(PutCondition::Absent, PutCondition::Unchanged), options)
 }
 
-/// Copies what is at `path` into `staging` and returns its hash, or `None` where nothing is.
+/// Copies the content at `path` into `staging` and returns its hash; `None` if nothing is there.
 fn carry_over(
     fs: &dyn Filesystem,
     path: &TreePath,

@@ -15,10 +15,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns a name, or a whole path, that is its own text form at a glance, as nearly all are: printable
-/// ASCII without a backslash.
+/// Returns bytes that are their own text form, as nearly all are: printable ASCII without a backslash.
 pub(crate) fn plain(bytes: &[u8]) -> Option<&str> {
-    // Looks at all of them, which the compiler makes a few wide steps of.
+    // Without an early exit, which lets the compiler vectorise the loop.
     let is_plain = |so_far, byte: &u8| so_far & matches!(byte, b' '..=b'~') & (*byte != b'\\');
     bytes.iter().fold(true, is_plain).then(|| std::str::from_utf8(bytes).ok()).flatten()
 }
@@ -34,7 +33,7 @@ pub(crate) fn escape(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Returns the name a text form stands for, or `None` when the text is not the text form of any name.
+/// Returns the name of a text form; `None` if it is not one.
 pub(crate) fn unescape(text: &str) -> Option<Cow<'_, [u8]>> {
     if plain(text.as_bytes()).is_some() {
         return Some(Cow::Borrowed(text.as_bytes()));
@@ -46,7 +45,7 @@ pub(crate) fn unescape(text: &str) -> Option<Cow<'_, [u8]>> {
     (escape(&name) == text).then_some(Cow::Owned(name))
 }
 
-/// Tells whether a character never appears in a text form as itself.
+/// Returns whether a character is always escaped.
 pub(crate) fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -107,7 +106,7 @@ fn decode(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the byte that an escape at the start of `text` stands for.
+/// Returns the byte of an escape at the start of `text`.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     match text {
         [b'\\', b'x', high, low, ..] => Some(hex_digit(*high)? << 4 | hex_digit(*low)?),

@@ -1,4 +1,4 @@
-//! Paths: validated once, at the edge, and never text again below it.
+//! Paths: validated once at the edge, and never text below it.
 
 mod escape;
 mod mount;
@@ -17,17 +17,17 @@ pub use name::{MAX_NAME_BYTES, Name};
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// The longest path the contract allows, in bytes.
+/// The longest path, in bytes.
 pub const MAX_PATH_BYTES: usize = 4096;
 
 const TOO_LONG: &str = "a path has at most 4096 bytes; choose a shorter one";
 
-/// The entry of a root that belongs to the host backend and is no part of any workspace.
+/// The entry of a root that belongs to the host backend, and to no workspace.
 ///
-/// Its path, and every path below it, is an InvalidPath on every backend, and no listing shows it.
+/// Its path, and every path below it, is InvalidPath on every backend, and no listing shows it.
 pub const RESERVED_NAME: &str = ".wink-staging";
 
-/// Holds the path of one entry of a workspace, relative to its root; a clone shares it.
+/// The path of an entry, relative to the workspace's root; clones share it.
 ///
 /// - It never leaves the root: there is no `..` in it, and text that would leave is refused, not clamped.
 ///
@@ -82,17 +82,17 @@ impl TreePath {
         Self::default()
     }
 
-    /// Parses a path as a model or a person gives it, without a mount point.
+    /// Parses a path from a user or an agent, without a mount point.
     pub fn parse(text: &str) -> Result<Self> {
         parse::resolve(text, None)
     }
 
-    /// Parses a path that may also be given below a mount point.
+    /// Parses a path that may be below a mount point.
     pub fn parse_at(mount: Option<&MountPoint>, text: &str) -> Result<Self> {
         parse::resolve(text, mount)
     }
 
-    /// Checks a `/`-separated path as a disk or an archive holds it, where no byte is an escape.
+    /// Checks a `/`-separated path from a disk or an archive, in which nothing is escaped.
     pub fn from_disk(path: &[u8]) -> Result<Self> {
         let mut joined = Self::root();
         for segment in path.split(|b| *b == b'/').filter(|s| !s.is_empty()) {
@@ -113,12 +113,12 @@ impl TreePath {
         })
     }
 
-    /// Tells whether an entry of this directory has a path that is not too long.
+    /// Returns whether an entry of this directory has a path that is not too long.
     pub(crate) fn has_room_for(&self, name: &Name) -> bool {
         self.0.len() + 1 + name.as_bytes().len() <= MAX_PATH_BYTES
     }
 
-    /// Names what lies under the reserved name, for those who say that it is there; no other call takes it.
+    /// Returns the path of the reserved name, for reports; no call accepts it.
     pub(crate) fn reserved() -> Self {
         Self(RESERVED_NAME.as_bytes().into())
     }
@@ -134,12 +134,12 @@ impl TreePath {
         Ok(path)
     }
 
-    /// Tells whether this is the workspace's root.
+    /// Returns whether this is the workspace's root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the path's own bytes, segments separated by `/`; empty for the root.
+    /// Returns the bytes, segments separated by `/`; empty for the root.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -149,12 +149,12 @@ impl TreePath {
         self.0.split(|b| *b == b'/').filter(|s| !s.is_empty())
     }
 
-    /// Tells whether the path's text has an escape: a name in it is not plain text.
+    /// Returns whether the text form has an escape.
     pub fn is_escaped(&self) -> bool {
         self.segments().any(|segment| matches!(escape::escape(segment), Cow::Owned(_)))
     }
 
-    /// Returns how many segments the path has; the root has none.
+    /// Returns the number of segments.
     pub fn depth(&self) -> usize {
         if self.is_root() { 0 } else { memchr::memchr_iter(b'/', &self.0).count() + 1 }
     }
@@ -164,7 +164,7 @@ impl TreePath {
         self.split().map(|(_, name)| Name::from_segment(name))
     }
 
-    /// Returns the directory that holds this entry, or `None` for the root.
+    /// Returns the parent directory, or `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         self.split().map(|(parent, _)| Self(parent.into()))
     }
@@ -180,12 +180,12 @@ impl TreePath {
         })
     }
 
-    /// Returns the directories above this path, nearest the root first, without the root itself.
+    /// Returns the directories above this path, from the root down, without the root itself.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
         memchr::memchr_iter(b'/', &self.0).map(|at| Self(self.0[..at].into()))
     }
 
-    /// Tells whether this path is `other` or lies below it.
+    /// Returns whether this path is `other` or below it.
     pub fn starts_with(&self, other: &Self) -> bool {
         match self.0.strip_prefix(other.as_bytes()) {
             Some(rest) => other.is_root() || rest.is_empty() || rest[0] == b'/',
@@ -193,12 +193,12 @@ impl TreePath {
         }
     }
 
-    /// Tells whether one of two paths is the other, or in it.
+    /// Returns whether one of two paths is the other, or below it.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.starts_with(other) || other.starts_with(self)
     }
 
-    /// Returns this path moved from below `from` to below `to`, or `None` when it does not lie there.
+    /// Returns this path moved from below `from` to below `to`; `None` if it is not below `from`.
     pub fn rebase(&self, from: &Self, to: &Self) -> Option<Result<Self>> {
         if !self.starts_with(from) {
             return None;
@@ -209,7 +209,7 @@ impl TreePath {
     }
 }
 
-/// The longest path that is put together before there is a place for it to stay.
+/// Longer paths are joined in a buffer on the heap, which costs one more allocation.
 const USUAL_PATH_BYTES: usize = 128;
 
 /// Joins two paths that are not empty.
@@ -230,7 +230,7 @@ fn joined(directory: &[u8], name: &[u8]) -> Arc<[u8]> {
 impl Ord for TreePath {
     fn cmp(&self, other: &Self) -> Ordering {
         let same = self.0.iter().zip(&*other.0).take_while(|(ours, theirs)| ours == theirs).count();
-        // NUL is in no segment, so it may stand for the separator, which must sort first.
+        // The separator must sort before every other byte; NUL is in no segment.
         let key = |b: &u8| if *b == b'/' { 0 } else { *b };
         self.0.get(same).map(key).cmp(&other.0.get(same).map(key))
     }
@@ -283,7 +283,8 @@ mod tests {
     proptest! {
         #[test]
         fn paths_order_as_their_segments_do(a in "[a/.-]{0,6}", b in "[a/.-]{0,6}") {
-            let (a, b) = (TreePath::from_disk(a.as_bytes()), TreePath::from_disk(b.as_bytes()));
+            let a = TreePath::from_disk(a.as_bytes());
+            let b = TreePath::from_disk(b.as_bytes());
             if let (Ok(a), Ok(b)) = (a, b) {
                 prop_assert_eq!(a.cmp(&b), a.segments().cmp(b.segments()));
             }
@@ -294,7 +295,8 @@ mod tests {
             let joined = segments.iter().try_fold(TreePath::root(), |path, segment| {
                 path.join(&Name::from_disk(segment.as_bytes())?)
             });
-            let (joined, text) = (joined.unwrap(), segments.join("/"));
+            let joined = joined.unwrap();
+            let text = segments.join("/");
             prop_assert_eq!(joined.as_bytes(), text.as_bytes());
             prop_assert_eq!(TreePath::parse(&text).unwrap().to_string(), text);
         }

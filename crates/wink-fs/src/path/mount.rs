@@ -1,4 +1,4 @@
-//! The absolute prefix under which a model knows the workspace.
+//! The absolute prefix under which an agent knows the workspace.
 
 use std::fmt;
 
@@ -7,11 +7,10 @@ use super::escape;
 use super::parse::{self, Segments};
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// Names the absolute directory that stands for the workspace's root in absolute paths.
+/// The absolute path that stands for the workspace's root.
 ///
-/// With a mount point `/workspace` the path `/workspace/a.txt` means `a.txt`; `/` alone stays the
-/// root; every other absolute path is refused, so that `/etc/passwd` is never taken for a file of the
-/// workspace.
+/// With a mount point `/workspace`, the path `/workspace/a.txt` means `a.txt`; `/` alone is the root; any other
+/// absolute path is refused, so that `/etc/passwd` is never taken for a file of the workspace.
 ///
 /// ```
 /// use wink_fs::{ErrorKind, MountPoint};
@@ -27,7 +26,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 pub struct MountPoint(TreePath);
 
 impl MountPoint {
-    /// Parses an absolute path, its leading `/` given or not; `/` itself takes nothing off.
+    /// Parses an absolute path, with or without the leading `/`; `/` itself strips nothing.
     pub fn parse(text: &str) -> Result<Self> {
         if !text.starts_with('/') {
             return Err(Error::new(Operation::Resolve, ErrorKind::InvalidPath)
@@ -37,17 +36,17 @@ impl MountPoint {
         Ok(Self(parse::resolve(text, None)?))
     }
 
-    /// Takes the bytes of a directory's real path on the host.
+    /// Takes a directory's real path on the host.
     pub fn from_disk(path: &[u8]) -> Result<Self> {
         Ok(Self(TreePath::from_disk(path)?))
     }
 
-    /// Parses a path as a model or a person gives it, relative or below this mount point.
+    /// Parses a path from a user or an agent, relative or below this mount point.
     pub fn resolve(&self, text: &str) -> Result<TreePath> {
         parse::resolve(text, Some(self))
     }
 
-    /// Takes the mount point's segments off an absolute path, or says that it lies elsewhere.
+    /// Strips the mount point from an absolute path; `None` if it is elsewhere.
     pub(super) fn strip<'a>(&self, mut segments: Segments<'a>) -> Option<Segments<'a>> {
         for own in self.0.segments() {
             let given = segments.next()?;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::escape;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// The longest name the contract allows, in bytes.
+/// The longest name, in bytes.
 pub const MAX_NAME_BYTES: usize = 255;
 
-/// Holds the name of one entry of a directory.
+/// The name of a directory's entry.
 ///
 /// - It is not empty, not `.` and not `..`, and has at most 255 bytes.
 /// - It contains neither `/` nor NUL; every other byte is allowed, because disks hold such names.
@@ -31,10 +31,10 @@ pub const MAX_NAME_BYTES: usize = 255;
 #[derive(Clone)]
 pub struct Name(Held);
 
-/// The longest name that is held in place.
+/// The longest name that is stored inline.
 const IN_PLACE: usize = 22;
 
-/// The bytes of a name: most are so short that to look elsewhere for them would take longer than to copy them.
+/// The bytes of a name. Most are so short that copying them is faster than a pointer.
 #[derive(Clone)]
 enum Held {
     InPlace { len: u8, bytes: [u8; IN_PLACE] },
@@ -54,23 +54,23 @@ impl Held {
     }
 }
 
-/// Returns two numbers that order as the bytes do, which are compared much faster.
+/// Returns two numbers with the order of the bytes, which compare much faster.
 ///
-/// The zeros that fill the bytes up are in no name and sort before all that is, so no length is looked at.
+/// The padding zeros are in no name and sort first, so lengths need not be compared.
 fn words(bytes: &[u8; IN_PLACE]) -> (Option<u128>, Option<u64>) {
     let first = bytes.first_chunk().copied().map(u128::from_be_bytes);
-    // They overlap, in what is the same where it comes to the second one.
+    // The two overlap, but only in bytes that are equal when the second is compared.
     (first, bytes.last_chunk().copied().map(u64::from_be_bytes))
 }
 
 impl Name {
-    /// Checks a name as a directory on disk or an archive holds it.
+    /// Checks a name from a directory on disk or an archive.
     pub fn from_disk(name: &[u8]) -> Result<Self> {
         check(name).map_err(|why| invalid(name, why))?;
         Ok(Self(Held::new(name)))
     }
 
-    /// Wraps a segment that a [`TreePath`](crate::TreePath) has already checked.
+    /// Wraps a segment that a [`TreePath`](crate::TreePath) has checked.
     pub(crate) fn from_segment(segment: &[u8]) -> Self {
         debug_assert!(check(segment).is_ok());
         Self(Held::new(segment))
@@ -85,7 +85,7 @@ impl Name {
     }
 }
 
-/// Says what is wrong with the bytes of a name.
+/// Returns what is wrong with a name.
 pub(crate) fn check(name: &[u8]) -> Result<(), &'static str> {
     match name {
         b"" => Err("a name cannot be empty; give one"),
@@ -113,7 +113,7 @@ impl PartialEq for Name {
 
 impl Eq for Name {}
 
-/// As the bytes hash, which maps of names are looked up by.
+/// Hashes like the bytes, by which maps of names are looked up.
 impl Hash for Name {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_bytes().hash(state);

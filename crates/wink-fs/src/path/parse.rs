@@ -1,13 +1,13 @@
-//! From text to a [`TreePath`]: the one place where a caller's path is read.
+//! Parses text into a [`TreePath`]; no other code reads a caller's path.
 
 use super::escape;
 use super::{MAX_PATH_BYTES, MountPoint, TOO_LONG, TreePath, name};
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// An escape makes four characters of one byte, so a longer text cannot be a valid path.
+/// An escape makes four characters of one byte, so a longer text is never a valid path.
 const MAX_TEXT_BYTES: usize = 4 * MAX_PATH_BYTES + 256;
 
-/// Resolves a caller's text against the root, `..` and all, without looking at any file.
+/// Resolves a text against the root, including `..`, without accessing any file.
 pub(super) fn resolve(text: &str, mount: Option<&MountPoint>) -> Result<TreePath> {
     if is_own_spelling(text) {
         return checked(text, text.as_bytes());
@@ -17,14 +17,14 @@ pub(super) fn resolve(text: &str, mount: Option<&MountPoint>) -> Result<TreePath
     join(text, segments)
 }
 
-/// Tells at a glance whether a text is the bytes of a path already, as nearly all are.
+/// Returns whether a text equals the bytes of a path, as nearly all do.
 fn is_own_spelling(text: &str) -> bool {
     text.len() <= MAX_PATH_BYTES
         && escape::plain(text.as_bytes()).is_some()
         && text.split('/').all(|segment| name::check(segment.as_bytes()).is_ok())
 }
 
-/// The segments of a text that mean something: neither empty nor `.`.
+/// The segments of a text that are neither empty nor `.`.
 pub(super) struct Segments<'a>(std::str::Split<'a, char>);
 
 impl<'a> Iterator for Segments<'a> {
@@ -61,7 +61,7 @@ fn relative_segments<'a>(text: &'a str, mount: Option<&MountPoint>) -> Result<Se
     mount.strip(segments).ok_or_else(|| refusal(text, ErrorKind::PermissionDenied, ELSEWHERE))
 }
 
-/// Tells whether a text is absolute and more than another spelling of `/`.
+/// Returns whether a text is absolute and not just `/`.
 fn names_absolute_entry(text: &str) -> bool {
     text.starts_with('/') && Segments(text.split('/')).next().is_some()
 }
@@ -82,7 +82,7 @@ fn checked(text: &str, path: &[u8]) -> Result<TreePath> {
     TreePath::from_checked_segments(path).map_err(|why| refusal(text, ErrorKind::InvalidPath, why))
 }
 
-/// Names no mount point: where the workspace is on the host is nothing a model needs to know.
+/// Does not name the mount point: an agent need not know where the workspace is on the host.
 const ELSEWHERE: &str =
     "it is an absolute path and not one of this workspace; use a path relative to its root";
 

@@ -1,55 +1,56 @@
-//! One file, searched.
+//! Searches one file.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
+use parking_lot::Mutex;
 
 use super::line::{self, GrepMatch};
+use super::long_line::{LongLines, WINDOW};
 use super::stop::Stop;
 use crate::path::TreePath;
 use crate::tree::content::Content;
 
-/// A NUL in so many first bytes tells a binary file, on every backend alike.
+/// A NUL in so many first bytes makes a file binary, on every backend.
 const PROBE: usize = 8 * 1024;
 
-/// A larger file is searched in parts instead of being read whole.
+/// A larger file is searched in parts.
 const WHOLE: u64 = 16 * 1024 * 1024;
 
-/// How much is searched before the next look at the clock: an expression may take long for each byte.
+/// How much is searched between looks at the clock, because an expression may be slow.
 const STEP: usize = 16 * 1024;
 
-/// How a file is searched; one for a whole search.
+/// The settings of a search, shared by all files.
 pub(super) struct FileSearch {
-    matcher: RegexMatcher,
-    stop: Stop,
-    context: usize,
-    max_line: usize,
-    first_only: bool,
-    /// Idle searchers for files whose lines are shown, and for those that are only counted.
+    pub(super) matcher: RegexMatcher,
+    pub(super) stop: Stop,
+    pub(super) context: usize,
+    pub(super) max_line: usize,
+    pub(super) first_only: bool,
+    /// Idle searchers, for files whose lines are returned and for those that are only counted.
     showing: Mutex<Vec<Searcher>>,
     counting: Mutex<Vec<Searcher>>,
 }
 
-/// What was found in a file.
+/// The result for one file.
 pub(super) enum Found {
     Binary,
     Lines { count: u64, kept: Vec<GrepMatch> },
 }
 
 thread_local! {
-    /// Where the files of one worker are read to, one after the other.
+    /// A read buffer for each worker.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 impl FileSearch {
-    /// Prepares a search that stops at a file's first match where only files are wanted.
+    /// Prepares a search; it stops at a file's first match if only files are asked for.
     pub(super) fn new(
         matcher: RegexMatcher,
         stop: &Stop,
@@ -57,12 +58,13 @@ impl FileSearch {
         max_line: usize,
         first_only: bool,
     ) -> Self {
-        let (stop, (showing, counting)) = (stop.clone(), Default::default());
+        let stop = stop.clone();
+        let showing = Mutex::default();
+        let counting = Mutex::default();
         Self { matcher, stop, context, max_line, first_only, showing, counting }
     }
 
-    /// Searches content, counting all matching lines and keeping those whose numbers, from 0, are wanted; given
-    /// up, it fails.
+    /// Searches content; counts all matching lines, and keeps those in a range of numbers from 0.
     pub(super) fn run(
         &self,
         path: &TreePath,
@@ -85,8 +87,9 @@ impl FileSearch {
         if is_binary(&bytes[..bytes.len().min(PROBE)]) {
             return Ok(Found::Binary);
         }
+        // The searcher cannot be interrupted within a slice, so a long one is read in steps.
         if bytes.len() > STEP && self.stop.is_set() {
-            return self.read(path, bytes, wanted);
+            return self.read(path, || bytes, wanted);
         }
         let shows = !wanted.is_empty();
         let mut lines = Lines::new(self, path, wanted);
@@ -105,23 +108,37 @@ impl FileSearch {
         if is_binary(&content.read_range(0, PROBE as u64)?) {
             return Ok(Found::Binary);
         }
-        self.read(path, content.reader(), wanted)
+        self.read(path, || content.reader(), wanted)
     }
 
-    fn read(&self, path: &TreePath, reader: impl Read, wanted: Range<usize>) -> io::Result<Found> {
+    fn read<R: Read>(
+        &self,
+        path: &TreePath,
+        open: impl Fn() -> R,
+        wanted: Range<usize>,
+    ) -> io::Result<Found> {
         let shows = !wanted.is_empty();
-        let mut lines = Lines::new(self, path, wanted);
-        let reader = Stopping { reader, stop: &self.stop };
-        self.with_searcher(shows, |searcher| {
-            searcher.search_reader(&self.matcher, reader, &mut lines)
-        })?;
+        let mut lines = Lines::new(self, path, wanted.clone());
+        let mut reader = Stopping::new(open(), &self.stop, WINDOW);
+        let searched = self.with_searcher(shows, |searcher| {
+            searcher.search_reader(&self.matcher, &mut reader, &mut lines)
+        });
+        if reader.is_too_long() {
+            // The searcher holds whole lines in memory. Everything again, because it cannot go on within a line.
+            lines = Lines::new(self, path, wanted);
+            let reader = Stopping::new(open(), &self.stop, usize::MAX);
+            LongLines::new(self, &mut lines).run(reader)?;
+        } else {
+            searched?;
+        }
         Ok(lines.found())
     }
 
-    /// Lends a searcher, whose buffers are too dear to make for every file.
+    /// Lends a searcher, because making its buffers for every file is expensive.
     fn with_searcher<T>(&self, shows: bool, search: impl FnOnce(&mut Searcher) -> T) -> T {
         let pool = if shows { &self.showing } else { &self.counting };
-        let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || pool.lock();
+        // Popped and pushed back, so that the lock is not held during a search.
         let idle = lock().pop();
         let mut searcher = idle.unwrap_or_else(|| self.searcher(shows));
         let result = search(&mut searcher);
@@ -132,6 +149,7 @@ impl FileSearch {
     fn searcher(&self, shows: bool) -> Searcher {
         let context = if shows { self.context } else { 0 };
         SearcherBuilder::new()
+            // Binary files were sorted out by our own probe, which is the same on every backend.
             .binary_detection(BinaryDetection::none())
             .line_terminator(LineTerminator::crlf())
             .bom_sniffing(false)
@@ -146,17 +164,17 @@ fn is_binary(start: &[u8]) -> bool {
     memchr::memchr(0, start).is_some()
 }
 
-/// Reads a file of which the size is known, in one call where the system gives all at once.
+/// Reads a file of known size, with one call if possible.
 fn read_whole(content: &Content, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    // One byte more than there should be shows the end without another call.
+    // One byte more than expected shows the end without another call.
     let mut room = content.len() as usize + 1;
     loop {
         let filled = buffer.len();
         buffer.resize(filled + room, 0);
         let read = content.read_at(&mut buffer[filled..], filled as u64)?;
         buffer.truncate(filled + read);
-        // It may have grown, and then there is more; or shrunk, and then nothing comes.
+        // The file may have grown or shrunk since its size was read.
         let is_whole = buffer.len() as u64 == content.len() && read < room;
         if is_whole || read == 0 {
             return Ok(());
@@ -165,28 +183,44 @@ fn read_whole(content: &Content, buffer: &mut Vec<u8>) -> io::Result<()> {
     }
 }
 
-/// Reads a step at a time, and fails once it is time to give up.
+/// Reads in steps, and fails once the search is stopped or a line is too long.
 struct Stopping<'a, R> {
     reader: R,
     stop: &'a Stop,
+    longest: usize,
+    /// The length of the current line so far.
+    line: usize,
+}
+
+impl<'a, R> Stopping<'a, R> {
+    fn new(reader: R, stop: &'a Stop, longest: usize) -> Self {
+        Self { reader, stop, longest, line: 0 }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.line > self.longest
+    }
 }
 
 impl<R: Read> Read for Stopping<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         check(self.stop)?;
         let step = if self.stop.is_set() { buffer.len().min(STEP) } else { buffer.len() };
-        self.reader.read(&mut buffer[..step])
+        let read = self.reader.read(&mut buffer[..step])?;
+        let bytes = &buffer[..read];
+        self.line = memchr::memrchr(b'\n', bytes).map_or(self.line + read, |at| read - at - 1);
+        if self.is_too_long() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(read) }
     }
 }
 
-fn check(stop: &Stop) -> io::Result<()> {
+pub(super) fn check(stop: &Stop) -> io::Result<()> {
     if stop.reason().is_none() { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
 }
 
-/// Takes the matching lines of one file.
-struct Lines<'a> {
+/// Collects the matching lines of one file.
+pub(super) struct Lines<'a> {
     search: &'a FileSearch,
-    path: &'a TreePath,
+    pub(super) path: &'a TreePath,
     wanted: Range<usize>,
     count: usize,
     kept: Vec<GrepMatch>,
@@ -200,6 +234,23 @@ impl<'a> Lines<'a> {
 
     fn found(self) -> Found {
         Found::Lines { count: self.count as u64, kept: self.kept }
+    }
+
+    /// Counts a matching line, and keeps it if it is wanted.
+    pub(super) fn add(&mut self, line: GrepMatch) {
+        if self.wanted.contains(&self.count) {
+            self.kept.push(line);
+        }
+        self.count += 1;
+    }
+
+    /// Adds a line of context after the last matching one, if that was kept.
+    pub(super) fn add_after(&mut self, text: String) {
+        let is_last_kept =
+            self.count.checked_sub(1).is_some_and(|last| self.wanted.contains(&last));
+        if let Some(last) = self.kept.last_mut().filter(|_| is_last_kept) {
+            last.after.push(text);
+        }
     }
 
     fn keep_line(&mut self, found: &SinkMatch<'_>) {
@@ -225,18 +276,11 @@ impl Sink for Lines<'_> {
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         let text = || line::context_line(context.bytes(), self.search.max_line);
-        let is_last_kept =
-            self.count.checked_sub(1).is_some_and(|last| self.wanted.contains(&last));
         match context.kind() {
             SinkContextKind::Before if self.wanted.contains(&self.count) => {
                 self.before.push(text())
             }
-            SinkContextKind::After if is_last_kept => {
-                let text = text();
-                if let Some(last) = self.kept.last_mut() {
-                    last.after.push(text);
-                }
-            }
+            SinkContextKind::After => self.add_after(text()),
             _ => {}
         }
         Ok(true)

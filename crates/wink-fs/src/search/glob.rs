@@ -1,6 +1,6 @@
-//! Files by name.
+//! Finds files by name.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use super::pattern::PathPattern;
 use super::stop::Stop;
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
-/// Says how files are looked for.
+/// Options of a search for files.
 ///
 /// ```
 /// use wink_fs::search::GlobOptions;
@@ -29,7 +29,7 @@ use crate::tree::{Kind, Tree};
 pub struct GlobOptions {
     /// Whether `.gitignore` and `.ignore` hide files.
     pub ignore_files: bool,
-    /// When to give up.
+    /// When to stop.
     pub stop: Stop,
 }
 
@@ -41,7 +41,7 @@ impl GlobOptions {
         self
     }
 
-    /// Sets when to give up.
+    /// Sets when to stop.
     #[must_use]
     pub fn stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
@@ -49,7 +49,7 @@ impl GlobOptions {
     }
 }
 
-/// Holds what was found, in order.
+/// The files found, in order.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -61,13 +61,13 @@ impl GlobOptions {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct GlobResult {
-    /// The files and links that match, sorted by path.
+    /// The matching files and links, sorted by path.
     pub paths: Vec<TreePath>,
-    /// What was passed over.
+    /// What was skipped.
     pub skipped: Skipped,
 }
 
-/// Finds the files and links below `base` whose path matches.
+/// Finds files and links below `base` by their path.
 pub fn glob(
     tree: &dyn Tree,
     pattern: &str,
@@ -79,18 +79,18 @@ pub fn glob(
     let found = Mutex::new(Vec::new());
     let visit = |path: TreePath, kind: Kind| {
         if kind != Kind::Other && pattern.matches_bytes(relative(&path, base)) {
-            found.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+            found.lock().push(path);
         }
     };
     let mut walk = Walk::new(tree, Operation::Glob, &options.stop, &visit);
     walk.ignore_files = options.ignore_files;
     let skipped = walk.run(base)?;
-    let mut paths = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut paths = found.into_inner();
     paths.sort_unstable();
     Ok(GlobResult { paths, skipped })
 }
 
-/// Returns the part of a path below the base; of the base itself its name.
+/// Returns the part of a path below the base; for the base itself, its name.
 pub(super) fn relative<'p>(path: &'p TreePath, base: &TreePath) -> &'p [u8] {
     let bytes = path.as_bytes();
     match bytes.get(base.as_bytes().len()..) {

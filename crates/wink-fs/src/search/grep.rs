@@ -1,4 +1,4 @@
-//! Lines by content.
+//! Finds lines by content.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,7 @@ use super::file::{FileSearch, Found};
 use super::glob::relative;
 use super::later::Later;
 use super::line::GrepMatch;
-use super::pattern::PathPattern;
-use super::regex;
+use super::pattern::{self, PathPattern};
 use super::stop::Stop;
 use super::walk::{Skipped, Walk};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -17,7 +16,7 @@ use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
-/// Says whether upper and lower case differ.
+/// Whether upper and lower case differ.
 ///
 /// ```
 /// assert_eq!(wink_fs::search::Case::default(), wink_fs::search::Case::Sensitive);
@@ -25,16 +24,16 @@ use crate::tree::{Kind, Tree};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Case {
-    /// They differ.
+    /// Upper and lower case differ.
     #[default]
     Sensitive,
-    /// They are the same.
+    /// Upper and lower case are the same.
     Insensitive,
-    /// They differ where the pattern has an upper-case letter.
+    /// They differ if the pattern has an upper-case letter.
     Smart,
 }
 
-/// Says what a search returns.
+/// What a search returns.
 ///
 /// ```
 /// assert_eq!(wink_fs::search::GrepMode::default(), wink_fs::search::GrepMode::Content);
@@ -45,13 +44,13 @@ pub enum GrepMode {
     /// The matching lines.
     #[default]
     Content,
-    /// The files that have one.
+    /// The files with a match.
     Files,
-    /// The files with the number of matching lines of each.
+    /// The files with their numbers of matching lines.
     Count,
 }
 
-/// Says how lines are looked for.
+/// Options of a search for lines.
 ///
 /// ```
 /// use wink_fs::search::{Case, GrepMode, GrepOptions};
@@ -67,7 +66,7 @@ pub enum GrepMode {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct GrepOptions {
-    /// Only files whose path relative to the base matches this are searched.
+    /// A pattern for the paths to search, relative to the base.
     pub glob: Option<String>,
     /// Whether upper and lower case differ.
     pub case: Case,
@@ -75,24 +74,24 @@ pub struct GrepOptions {
     pub literal: bool,
     /// Whether a match must be a whole word.
     pub word: bool,
-    /// How many lines around each match are wanted.
+    /// How many lines of context to return around each match.
     pub context: usize,
     /// What is returned.
     pub mode: GrepMode,
-    /// How many of the first lines (or files) are left out.
+    /// How many of the first lines (or files) to skip.
     pub offset: u64,
-    /// How many lines (or files) are returned at most; unset is the workspace's limit.
+    /// The most lines (or files) to return; the workspace's limit if unset.
     pub max_matches: Option<u64>,
-    /// How many lines of one file are returned at most.
+    /// The most lines of one file to return.
     pub max_per_file: Option<u64>,
     /// Whether `.gitignore` and `.ignore` hide files.
     pub ignore_files: bool,
-    /// When to give up.
+    /// When to stop.
     pub stop: Stop,
 }
 
 impl GrepOptions {
-    /// Sets a pattern for the paths that are searched.
+    /// Sets a pattern for the paths to search.
     #[must_use]
     pub fn glob(mut self, glob: impl Into<String>) -> Self {
         self.glob = Some(glob.into());
@@ -120,7 +119,7 @@ impl GrepOptions {
         self
     }
 
-    /// Sets how many lines around each match are wanted.
+    /// Sets how many lines of context to return.
     #[must_use]
     pub fn context(mut self, lines: usize) -> Self {
         self.context = lines;
@@ -134,21 +133,21 @@ impl GrepOptions {
         self
     }
 
-    /// Sets how many of the first lines (or files) are left out.
+    /// Sets how many of the first lines (or files) to skip.
     #[must_use]
     pub fn offset(mut self, offset: u64) -> Self {
         self.offset = offset;
         self
     }
 
-    /// Sets how many lines (or files) are returned at most.
+    /// Sets the most lines (or files) to return.
     #[must_use]
     pub fn max_matches(mut self, max: u64) -> Self {
         self.max_matches = Some(max);
         self
     }
 
-    /// Sets how many lines of one file are returned at most.
+    /// Sets the most lines of one file to return.
     #[must_use]
     pub fn max_per_file(mut self, max: u64) -> Self {
         self.max_per_file = Some(max);
@@ -162,7 +161,7 @@ impl GrepOptions {
         self
     }
 
-    /// Sets when to give up.
+    /// Sets when to stop.
     #[must_use]
     pub fn stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
@@ -170,7 +169,7 @@ impl GrepOptions {
     }
 }
 
-/// Holds a file that has matching lines.
+/// A file with matching lines.
 ///
 /// ```
 /// use wink_fs::search::{GrepMode, GrepOptions};
@@ -186,11 +185,11 @@ impl GrepOptions {
 pub struct MatchedFile {
     /// The file.
     pub path: TreePath,
-    /// How many lines match; in mode [`Files`](GrepMode::Files) at least so many.
+    /// The number of matching lines; in mode [`Files`](GrepMode::Files) at least so many.
     pub matching_lines: u64,
 }
 
-/// Holds what was found, in order of path and line; the totals are true also where lines were left out.
+/// The matches, sorted by path and line; the totals count omitted lines too.
 ///
 /// ```
 /// use wink_fs::search::GrepOptions;
@@ -206,21 +205,24 @@ pub struct MatchedFile {
 pub struct GrepResult {
     /// The matching lines, in mode [`Content`](GrepMode::Content).
     pub matches: Vec<GrepMatch>,
-    /// The files that have some, in the other modes.
+    /// The files with matches, in the other modes.
     pub files: Vec<MatchedFile>,
-    /// How many lines match in all; in mode [`Files`](GrepMode::Files) one is counted for each file.
+    /// The number of all matching lines; in mode [`Files`](GrepMode::Files) one for each file.
     pub total_lines: u64,
-    /// How many files have a matching line.
+    /// The number of files with a match.
     pub total_files: u64,
-    /// How many files were searched.
+    /// The number of files searched.
     pub searched: u64,
-    /// Whether lines or files after those returned were left out because of a limit.
+    /// Whether later lines or files were omitted because of a limit.
     pub truncated: bool,
-    /// What was passed over.
+    /// What was skipped.
     pub skipped: Skipped,
 }
 
 /// Finds the lines below `base` that match a regular expression.
+///
+/// Memory does not depend on the length of lines. A line over 8 MiB is searched in parts that overlap by 1 MiB: there, a
+/// match that is longer than 1 MiB may be missed or cut.
 pub fn grep(
     tree: &dyn Tree,
     pattern: &str,
@@ -240,7 +242,7 @@ pub fn grep(
     .map_err(|kind| Error::new(Operation::Grep, kind).with_path(base))
 }
 
-/// One search: what is looked for, and what was found so far.
+/// One search, and its results so far.
 struct Search<'a> {
     tree: &'a dyn Tree,
     base: &'a TreePath,
@@ -251,13 +253,13 @@ struct Search<'a> {
     max: usize,
     max_per_file: usize,
     stop: &'a Stop,
-    /// Why a file was not searched to its end.
+    /// Why a file was not searched completely.
     given_up: OnceLock<ErrorKind>,
     found: Collector<Hits>,
     totals: Totals,
 }
 
-/// What was found in one file.
+/// The matches in one file.
 struct Hits {
     count: u64,
     kept: Vec<GrepMatch>,
@@ -289,13 +291,14 @@ impl<'a> Search<'a> {
         options: &'a GrepOptions,
         limits: &Limits,
     ) -> Result<Self> {
-        let matcher = regex::build(pattern, options, limits)?;
+        let matcher = pattern::build_regex(pattern, options, limits)?;
         let paths = options.glob.as_deref();
         let paths = paths.map(|glob| PathPattern::parse(glob, limits)).transpose()?;
         let max = as_count(options.max_matches.or(Some(limits.max_grep_matches)));
         let offset = as_count(Some(options.offset));
         let first_only = options.mode == GrepMode::Files;
-        let (stop, max_line) = (&options.stop, limits.max_line_bytes);
+        let stop = &options.stop;
+        let max_line = limits.max_line_bytes;
         let file = FileSearch::new(matcher, stop, options.context, max_line, first_only);
         Ok(Self {
             tree,

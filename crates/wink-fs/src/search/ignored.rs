@@ -1,4 +1,4 @@
-//! Ignore files, for those who ask for them.
+//! Ignore files, if asked for.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::path::TreePath;
 use crate::tree::{Entry, Kind, Tree};
 
-/// The files whose rules apply, the later ones over the earlier.
+/// The ignore files; later ones override earlier ones.
 const NAMES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// The rules of a directory and of those above it.
@@ -22,7 +22,7 @@ struct Level {
 }
 
 impl Rules {
-    /// Collects the rules that apply in a directory, from the root down to above it.
+    /// Collects the rules of all directories above one, from the root down.
     pub(super) fn above(tree: &dyn Tree, directory: &TreePath) -> Self {
         let mut rules = Self::default();
         let root = (!directory.is_root()).then(TreePath::root);
@@ -35,7 +35,7 @@ impl Rules {
         rules
     }
 
-    /// Returns the rules with those of a directory added.
+    /// Adds the rules of a directory.
     pub(super) fn enter(&self, tree: &dyn Tree, directory: &TreePath, entries: &[Entry]) -> Self {
         let mut builder = GitignoreBuilder::new(absolute(directory));
         for name in NAMES {
@@ -44,7 +44,7 @@ impl Rules {
                 .find(|e| e.kind == Kind::File && e.name.as_bytes() == name.as_bytes());
             if let Some(text) = found.and_then(|entry| read(tree, directory, entry)) {
                 for line in text.trim_start_matches('\u{feff}').lines() {
-                    // A line that does not parse ignores nothing, as in git.
+                    // An invalid line ignores nothing, as in git.
                     let _ = builder.add_line(None, &without_alternatives(line));
                 }
             }
@@ -57,7 +57,7 @@ impl Rules {
         }
     }
 
-    /// Tells whether an entry is hidden; the nearest rule decides.
+    /// Returns whether an entry is hidden; the nearest rule decides.
     pub(super) fn hide(&self, path: &TreePath, kind: Kind) -> bool {
         let absolute = absolute(path);
         let mut level = self.0.as_deref();
@@ -77,9 +77,11 @@ fn read(tree: &dyn Tree, directory: &TreePath, entry: &Entry) -> Option<String> 
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Escapes braces, which stand for themselves in git's patterns and for alternatives in the library's.
+/// Escapes braces, which are literal in git's patterns and alternatives in the library's.
 fn without_alternatives(line: &str) -> String {
-    let (mut text, mut escaped, mut in_set) = (String::with_capacity(line.len()), false, false);
+    let mut text = String::with_capacity(line.len());
+    let mut escaped = false;
+    let mut in_set = false;
     for character in line.chars() {
         if matches!(character, '{' | '}') && !escaped && !in_set {
             text.push('\\');
@@ -95,7 +97,7 @@ fn without_alternatives(line: &str) -> String {
     text
 }
 
-/// Rules and paths are compared as text below a root that stands for the workspace's.
+/// Returns a path as text, below a root that stands for the workspace's.
 fn absolute(path: &TreePath) -> PathBuf {
     if path.is_root() { PathBuf::from("/") } else { Path::new("/").join(path.to_string()) }
 }

@@ -1,4 +1,4 @@
-//! The lines after the first ones, from files whose matching lines are counted already.
+//! Returns later matches, from files whose matching lines are counted already.
 
 use crate::error::ErrorKind;
 use crate::path::TreePath;
@@ -8,9 +8,9 @@ use super::file::{FileSearch, Found};
 use super::line::GrepMatch;
 use super::stop::Stop;
 
-/// Looks only into the files that have some of the lines, and keeps only those lines.
+/// Searches only the files with the lines to return, and keeps only those.
 ///
-/// To keep all lines before them too would take memory without bound.
+/// Keeping all lines before them too would take unbounded memory.
 pub(super) struct Later<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) file: &'a FileSearch,
@@ -18,7 +18,7 @@ pub(super) struct Later<'a> {
 }
 
 impl Later<'_> {
-    /// Returns at most `max` lines after the first `skip`, of files each with the number of its lines.
+    /// Returns at most `max` lines after the first `skip`, given the number of lines of each file.
     pub(super) fn lines(
         &self,
         files: impl Iterator<Item = (TreePath, usize)>,
@@ -41,7 +41,7 @@ impl Later<'_> {
         Ok(lines)
     }
 
-    /// Returns some lines of a file; none where it is gone since, or is no text any more.
+    /// Returns lines of a file; none if it was deleted since, or is binary now.
     fn lines_of(
         &self,
         path: &TreePath,

@@ -1,4 +1,4 @@
-//! One matching line, as it is returned.
+//! One matching line.
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -6,10 +6,10 @@ use grep_regex::RegexMatcher;
 use super::stop::Stop;
 use crate::path::TreePath;
 
-/// What stands for the part of a line that is not shown.
+/// Replaces the omitted part of a line.
 const CUT: &str = "…";
 
-/// Holds one matching line.
+/// One matching line.
 ///
 /// ```
 /// use wink_fs::Workspace;
@@ -39,9 +39,9 @@ pub struct GrepMatch {
     pub match_count: u64,
     /// Whether the line was too long and is shown around its first match.
     pub clamped: bool,
-    /// The lines before it, where context was asked for, nearest last.
+    /// The lines of context before it, nearest last.
     pub before: Vec<String>,
-    /// The lines after it, where context was asked for.
+    /// The lines of context after it.
     pub after: Vec<String>,
 }
 
@@ -56,47 +56,61 @@ impl GrepMatch {
     ) -> Self {
         let line = without_ending(line);
         let (first, match_count) = find_all(matcher, stop, line);
-        let shown = Shown::around(line, first, max_bytes);
+        let found = Self::around(path, line_number, line, first, max_bytes, true);
+        Self { match_count, ..found }
+    }
+
+    /// Makes the value for a match in a line without its ending, or in a part of one.
+    pub(super) fn around(
+        path: &TreePath,
+        line_number: u64,
+        line: &[u8],
+        found: (usize, usize),
+        max_bytes: usize,
+        is_whole: bool,
+    ) -> Self {
+        let shown = Shown::around(line, found, max_bytes);
         Self {
             path: path.clone(),
             line_number,
             line_content: shown.text,
             match_start: shown.start,
             match_end: shown.end,
-            match_count,
-            clamped: shown.clamped,
+            match_count: 1,
+            clamped: shown.clamped || !is_whole,
             before: Vec::new(),
             after: Vec::new(),
         }
     }
 }
 
-/// Returns a line of context, cut where it is too long.
+/// Returns a line of context, shortened if it is too long.
 pub(super) fn context_line(line: &[u8], max_bytes: usize) -> String {
     Shown::around(without_ending(line), (0, 0), max_bytes).text
 }
 
-fn without_ending(line: &[u8]) -> &[u8] {
+pub(super) fn without_ending(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Returns the first match and how many there are, as far as it comes before it is time to give up.
+/// Returns the first match and the number of matches, until the search is stopped.
 ///
-/// One match may be found only by looking at the whole line, so all of them take the square of its length.
+/// Finding one match may take a look at the whole line, so all of them take quadratic time.
 fn find_all(matcher: &RegexMatcher, stop: &Stop, line: &[u8]) -> ((usize, usize), u64) {
-    let (mut first, mut count) = (None, 0);
+    let mut first = None;
+    let mut count = 0;
     // The matcher's error type has no values.
     let _ = matcher.find_iter(line, |found| {
         first.get_or_insert((found.start(), found.end()));
         count += 1;
         stop.reason().is_none()
     });
-    // A carriage return that ends the file without a newline is not shown; `^$` matches after it.
+    // A final carriage return without a newline is not shown, but `^$` matches after it.
     (first.unwrap_or((line.len(), line.len())), count.max(1))
 }
 
-/// A line as text, with the place of its first match in that text.
+/// A line as text, with the position of its first match.
 struct Shown {
     text: String,
     start: usize,
@@ -107,8 +121,10 @@ struct Shown {
 impl Shown {
     fn around(line: &[u8], (start, end): (usize, usize), max_bytes: usize) -> Self {
         let (from, to) = window(line.len(), start, end, max_bytes);
-        let (from, to) = (char_boundary(line, from), char_boundary(line, to));
-        let (start, end) = (start.clamp(from, to), end.clamp(from, to));
+        let from = char_boundary(line, from);
+        let to = char_boundary(line, to);
+        let start = start.clamp(from, to);
+        let end = end.clamp(from, to);
         let mut text = String::with_capacity(to - from + 2 * CUT.len());
         if from > 0 {
             text.push_str(CUT);
@@ -126,7 +142,7 @@ impl Shown {
     }
 }
 
-/// Chooses the part of a long line that is shown: the match with as much as fits around it.
+/// Chooses the part of a long line to show: the match, and as much as fits around it.
 fn window(len: usize, start: usize, end: usize, max_bytes: usize) -> (usize, usize) {
     if len <= max_bytes {
         return (0, len);
@@ -136,7 +152,7 @@ fn window(len: usize, start: usize, end: usize, max_bytes: usize) -> (usize, usi
     (from, from + max_bytes)
 }
 
-/// Moves a cut back to where no character is cut in two.
+/// Moves a position back to a character boundary.
 fn char_boundary(line: &[u8], at: usize) -> usize {
     let is_inside = |at: usize| line.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
     (at.saturating_sub(3)..=at).rev().find(|at| !is_inside(*at)).unwrap_or(at)

@@ -1,6 +1,6 @@
 //! Finding files by name and lines by content, over any [`Tree`](crate::Tree).
 //!
-//! One implementation, on ripgrep's libraries, for live files, archives and whatever else is a tree.
+//! One implementation, on ripgrep's libraries, for current files, archives and any other tree.
 //! Files are looked at in parallel; results come in order and are the same on every backend.
 //!
 //! ```
@@ -34,8 +34,8 @@ mod grep;
 mod ignored;
 mod later;
 mod line;
+mod long_line;
 mod pattern;
-mod regex;
 mod states;
 mod stop;
 mod walk;

@@ -1,4 +1,4 @@
-//! The one dialect of patterns for paths.
+//! Patterns for paths.
 
 use std::borrow::Cow;
 
@@ -6,6 +6,7 @@ use globset::GlobBuilder;
 use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
+use super::grep::{Case, GrepOptions};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::limits::Limits;
 use crate::path::TreePath;
@@ -29,7 +30,7 @@ pub struct PathPattern {
 }
 
 impl PathPattern {
-    /// Parses a pattern; one that does not parse, or is too long, is InvalidPattern.
+    /// Parses a pattern; an invalid or too long one is InvalidPattern.
     pub fn parse(pattern: &str, limits: &Limits) -> Result<Self> {
         check_length(Operation::Glob, pattern, limits)?;
         let text = pattern.trim_start_matches("./").trim_start_matches('/');
@@ -37,12 +38,12 @@ impl PathPattern {
         Ok(Self { glob, names_only: !pattern.contains('/') })
     }
 
-    /// Tells whether a path relative to the base matches.
+    /// Returns whether a path relative to the base matches.
     pub fn matches(&self, path: &TreePath) -> bool {
         self.matches_bytes(path.as_bytes())
     }
 
-    /// Tells the same of a path given as its own bytes.
+    /// Tells the same for a path's bytes.
     pub(super) fn matches_bytes(&self, path: &[u8]) -> bool {
         let part = match memchr::memrchr(b'/', path) {
             Some(at) if self.names_only => &path[at + 1..],
@@ -53,7 +54,7 @@ impl PathPattern {
     }
 }
 
-/// Compiles a pattern, or says why it cannot be; one that is nested too deeply cannot.
+/// Compiles a pattern, or returns why it cannot be compiled.
 fn compile(pattern: &str) -> Result<RegexMatcher, String> {
     let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
@@ -67,9 +68,9 @@ fn compile(pattern: &str) -> Result<RegexMatcher, String> {
         .map_err(|_| "it is too complex".to_owned())
 }
 
-/// Turns a glob's expression for bytes into one for characters, whose sets never hold a `/`.
+/// Turns a glob's expression for bytes into one for characters, in which sets never match a `/`.
 ///
-/// In the one for bytes `?` and a set match a part of a character, and `[!a]` matches a `/`.
+/// In the one for bytes, `?` and sets match a part of a character, and `[!a]` matches a `/`.
 fn by_character(regex: &str) -> String {
     let mut text = Vec::with_capacity(2 * regex.len());
     let mut rest = regex.strip_prefix("(?-u)").unwrap_or(regex).as_bytes();
@@ -96,7 +97,7 @@ fn from_hex(digit: u8) -> u8 {
     char::from(digit).to_digit(16).unwrap_or_default() as u8
 }
 
-/// Returns the text a pattern is matched against: what listings show.
+/// Returns the text that a pattern is matched against, as in listings.
 fn as_text(path: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(path) {
         Ok(text) if path.iter().all(|b| matches!(b, b' '..=b'[' | b']'..=b'~')) => {
@@ -106,9 +107,10 @@ fn as_text(path: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Refuses a pattern that is longer than any sensible one.
+/// Refuses a pattern that is too long.
 pub(super) fn check_length(operation: Operation, pattern: &str, limits: &Limits) -> Result<()> {
-    let (size, max) = (pattern.len(), limits.max_pattern_bytes);
+    let size = pattern.len();
+    let max = limits.max_pattern_bytes;
     if size <= max {
         return Ok(());
     }
@@ -117,9 +119,41 @@ pub(super) fn check_length(operation: Operation, pattern: &str, limits: &Limits)
     Err(invalid(operation, pattern, &why))
 }
 
-/// Says what is wrong with a pattern.
+/// Returns the error for an invalid pattern.
 pub(super) fn invalid(operation: Operation, pattern: &str, why: &str) -> Error {
     Error::new(operation, ErrorKind::InvalidPattern)
         .with_path_text(pattern)
         .with_detail(format!("the pattern cannot be used: {why}; correct it"))
+}
+
+/// Builds the matcher of a search, bounded in size and linear in time.
+pub(super) fn build_regex(
+    pattern: &str,
+    options: &GrepOptions,
+    limits: &Limits,
+) -> Result<RegexMatcher> {
+    check_length(Operation::Grep, pattern, limits)?;
+    RegexMatcherBuilder::new()
+        .case_insensitive(options.case == Case::Insensitive)
+        .case_smart(options.case == Case::Smart)
+        .fixed_strings(options.literal)
+        .word(options.word)
+        .multi_line(true)
+        .crlf(true)
+        .size_limit(limits.max_regex_bytes)
+        .dfa_size_limit(limits.max_regex_bytes)
+        .build(pattern)
+        .map_err(|error| invalid(Operation::Grep, pattern, &reason(&error.to_string())))
+}
+
+/// Extracts the one relevant sentence of a long explanation.
+fn reason(explanation: &str) -> String {
+    let said = explanation.lines().find_map(|line| line.strip_prefix("error: "));
+    let reason = said.or_else(|| explanation.lines().next()).unwrap_or_default();
+    match reason {
+        text if text.contains("look-around") || text.contains("backreferences") => {
+            format!("{text} (searching takes linear time)")
+        }
+        text => text.to_owned(),
+    }
 }

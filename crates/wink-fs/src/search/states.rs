@@ -1,4 +1,4 @@
-//! Lines by content, over one state after the other.
+//! Finds lines by content in a series of states.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::tree::compare::{Difference, compare};
 use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 
-/// Holds a line that matches, with the states that have it.
+/// A matching line, with the states that have it.
 ///
 /// ```
 /// use wink_fs::search::GrepOptions;
@@ -39,13 +39,13 @@ pub struct StateMatch {
     pub line_number: u64,
     /// The line without its ending.
     pub line_content: String,
-    /// The place of the first state that has it, counted from 0.
+    /// The index of the first state with the line.
     pub first: usize,
-    /// The place of the last state that has it.
+    /// The index of the last state with the line.
     pub last: usize,
 }
 
-/// Holds the lines that were found in several states, in the order of paths and lines.
+/// The lines found in several states, sorted by path and line.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -58,19 +58,18 @@ pub struct StateMatch {
 pub struct StatesResult {
     /// The lines, each once for a file.
     pub lines: Vec<StateMatch>,
-    /// How many times a file was searched; where it is the same as in the state before, it is not.
+    /// How often a file was searched; an unchanged one is not searched again.
     pub searched: u64,
-    /// Whether lines were left out because of a limit.
+    /// Whether lines were omitted because of a limit.
     pub truncated: bool,
-    /// What was passed over.
+    /// What was skipped.
     pub skipped: Skipped,
 }
 
-/// How many lines of one state are looked at: with fewer it would not be known when a line went.
+/// The most lines of one state: with fewer, it would not be known when a line was removed.
 const MOST_LINES: u64 = 1_000_000;
 
-/// Finds the lines that match in states that follow each other; only what differs from one to the next is
-/// searched.
+/// Finds matching lines in consecutive states; only differences are searched.
 pub(crate) fn grep_states(
     states: impl Iterator<Item = Result<Arc<dyn Tree>>>,
     pattern: &str,
@@ -106,10 +105,10 @@ struct States<'a> {
     pattern: &'a str,
     options: &'a GrepOptions,
     limits: &'a Limits,
-    /// How many lines are returned.
+    /// How many lines to return.
     most: u64,
     found: BTreeMap<(TreePath, String), Line>,
-    /// The place of the state that is looked at.
+    /// The index of the current state.
     at: usize,
     result: StatesResult,
 }
@@ -122,8 +121,11 @@ struct Line {
 }
 
 impl States<'_> {
-    /// Forgets the lines that were there, and finds those that are.
+    /// Ends the lines that were there before, and adds those that are there now.
     fn look(&mut self, state: &dyn Tree, difference: &Difference) -> Result<()> {
+        if difference.directory_mode().is_some() {
+            return Ok(());
+        }
         let Difference { path, before, after, .. } = difference;
         if before.is_some() {
             let gone = self.found.iter_mut().filter(|((file, _), _)| file.starts_with(path));
@@ -147,7 +149,7 @@ impl States<'_> {
         let is_full = self.found.len() as u64 >= self.most;
         let key = (found.path, found.line_content);
         match self.found.get_mut(&key) {
-            // Of several lines that are the same, the first of a state counts.
+            // Of several equal lines in a state, the first counts.
             Some(line) if line.last.is_some() => {
                 (line.number, line.last) = (found.line_number, None);
             }

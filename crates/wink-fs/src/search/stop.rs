@@ -1,4 +1,4 @@
-//! When a long search gives up.
+//! When a long search stops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::ErrorKind;
 
-/// Says when to give up work: at a deadline, or when the caller cancels it.
+/// When to stop: at a deadline, or when the caller cancels.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,24 +26,24 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Gives up when this time has passed.
+    /// Stops after this time.
     pub fn after(time: Duration) -> Self {
         Self { deadline: Instant::now().checked_add(time), cancelled: None }
     }
 
-    /// Gives up, too, when the flag is set.
+    /// Stops also when the flag is set.
     #[must_use]
     pub fn or_when(mut self, cancelled: Arc<AtomicBool>) -> Self {
         self.cancelled = Some(cancelled);
         self
     }
 
-    /// Tells whether there is anything that can make it give up.
+    /// Returns whether anything can stop it.
     pub(super) fn is_set(&self) -> bool {
         self.deadline.is_some() || self.cancelled.is_some()
     }
 
-    /// Returns why it is time to give up, if it is.
+    /// Returns why it stops now, if it does.
     pub fn reason(&self) -> Option<ErrorKind> {
         let cancelled = self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
         if cancelled {

@@ -1,8 +1,8 @@
-//! Going through a tree in parallel.
+//! Walks a tree in parallel.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
 
 use rayon::Scope;
 
@@ -14,10 +14,10 @@ use crate::path::TreePath;
 use crate::tree::{Entry, Kind, Tree};
 use crate::util::parallel;
 
-/// How many files of one directory are looked at by one task.
+/// How many files of one directory a task visits.
 const BATCH: usize = 64;
 
-/// Counts what a search passed over; nothing is passed over silently.
+/// What a search skipped; nothing is skipped silently.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -29,17 +29,17 @@ const BATCH: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Files that are not text.
+    /// Binary files.
     pub binary: u64,
-    /// Files hidden by ignore files, where those were asked for.
+    /// Files hidden by ignore files, if those apply.
     pub ignored: u64,
     /// Links, which are not followed, and FIFOs, sockets and devices.
     pub not_files: u64,
-    /// Files and directories that could not be read.
+    /// Unreadable files and directories.
     pub unreadable: u64,
 }
 
-/// One walk through a tree.
+/// One walk.
 pub(super) struct Walk<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) operation: Operation,
@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
         Self { tree, operation, ignore_files: false, stop, visit, state: State::default() }
     }
 
-    /// Goes through everything below `base`, or looks at `base` itself where it is a file.
+    /// Visits everything below `base`, or `base` itself if it is a file.
     pub(super) fn run(self, base: &TreePath) -> Result<Skipped> {
         let kind = self.tree.stat(base).map_err(|error| error.during(self.operation))?.kind;
         if kind == Kind::Directory {
@@ -84,10 +84,11 @@ impl<'a> Walk<'a> {
 
     fn finish(self, base: &TreePath) -> Result<Skipped> {
         let State { why, ignored, unreadable, .. } = self.state;
-        if let Some(kind) = why.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(kind) = why.into_inner() {
             return Err(Error::new(self.operation, kind).with_path(base));
         }
-        let (ignored, unreadable) = (ignored.into_inner(), unreadable.into_inner());
+        let ignored = ignored.into_inner();
+        let unreadable = unreadable.into_inner();
         Ok(Skipped { ignored, unreadable, ..Skipped::default() })
     }
 
@@ -132,7 +133,7 @@ impl<'a> Walk<'a> {
         }
         match self.tree.list(path) {
             Ok(entries) => Some(entries),
-            // Another process removed or replaced it since its parent was read.
+            // Another process removed or replaced it since its parent was listed.
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(_) => {
                 self.state.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -146,12 +147,12 @@ impl<'a> Walk<'a> {
             return true;
         }
         let Some(kind) = self.stop.reason() else { return false };
-        *self.state.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+        *self.state.why.lock() = Some(kind);
         self.state.given_up.store(true, Ordering::Relaxed);
         true
     }
 
-    /// Counts the files that a hidden entry hides with it.
+    /// Counts the files that are hidden with an entry.
     fn count_ignored(&self, path: &TreePath, kind: Kind) {
         if kind != Kind::Directory {
             self.state.ignored.fetch_add(1, Ordering::Relaxed);

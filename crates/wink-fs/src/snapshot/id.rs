@@ -58,14 +58,14 @@ impl SnapshotId {
         (0..BASE32_CHARACTERS as u32).map(|at| character(bits, at)).collect()
     }
 
-    /// Tells whether text names this snapshot: the start of its base32 form, or its whole UUID.
+    /// Returns whether text names this snapshot: the start of its base32 form, or its whole UUID.
     ///
     /// A start of less than [four characters](Self::MIN_PREFIX) names none.
     pub fn matches_prefix(&self, text: &str) -> bool {
         text.len() >= Self::MIN_PREFIX && self.begins_with(text)
     }
 
-    /// Tells whether text is the start of its base32 form, however short, or its whole UUID.
+    /// Returns whether text is the start of its base32 form, however short, or its whole UUID.
     pub(crate) fn begins_with(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
         self.base32().starts_with(&text) || self.to_string() == text
@@ -80,7 +80,7 @@ fn character(bits: u128, at: u32) -> char {
     ALPHABET[(five & 31) as usize].into()
 }
 
-/// Reads the base32 form; `None` where the text is not one.
+/// Reads the base32 form; `None` if the text is not one.
 fn from_base32(text: &str) -> Option<SnapshotId> {
     if text.len() != BASE32_CHARACTERS {
         return None;

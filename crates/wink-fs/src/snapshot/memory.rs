@@ -44,7 +44,7 @@ impl MemorySnapshots {
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Taken before the snapshots where both are needed.
+    /// Taken before the snapshots if both are needed.
     fn pinned(&self) -> MutexGuard<'_, Vec<Pin>> {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +92,7 @@ impl SnapshotStore for MemorySnapshots {
         let found = kept.iter_mut().find(|kept| kept.snapshot.id == *id);
         let found =
             found.ok_or_else(|| Error::new(Operation::Snapshot, ErrorKind::SnapshotNotFound))?;
-        found.snapshot.tag = tag.map(str::to_owned);
+        found.snapshot.retag(tag);
         Ok(found.snapshot.clone())
     }
 

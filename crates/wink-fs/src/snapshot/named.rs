@@ -73,7 +73,7 @@ pub struct NamedSnapshot {
 }
 
 impl NamedSnapshots {
-    /// Keeps archives in a directory, which is made where it is not there; those in it are found again.
+    /// Keeps archives in a directory, which is created if it does not exist; those in it are found again.
     pub fn open_ambient(filesystem: Workspace, directory: impl AsRef<Path>) -> Result<Self> {
         let directory = directory.as_ref().to_path_buf();
         fs::create_dir_all(&directory).map_err(failed)?;
@@ -92,7 +92,7 @@ impl NamedSnapshots {
         &self.filesystem
     }
 
-    /// Keeps the files as they are now; a name that is in use is AlreadyExists.
+    /// Takes a snapshot; a name that is in use is AlreadyExists.
     pub fn snapshot(&self, id: &str) -> Result<NamedSnapshot> {
         let archive_path = self.place(id)?;
         let created_at = SystemTime::now();
@@ -123,7 +123,7 @@ impl NamedSnapshots {
         Ok(imported.file_count)
     }
 
-    /// Returns what is known of a name; `None` where there is none, or its archive is damaged.
+    /// Returns what is known of a name; `None` if there is none, or its archive is damaged.
     pub fn get(&self, id: &str) -> Option<NamedSnapshot> {
         describe(&self.directory, id)
     }
@@ -140,7 +140,7 @@ impl NamedSnapshots {
         Ok(found)
     }
 
-    /// Removes a snapshot with its archive, and tells whether it was there.
+    /// Removes a snapshot with its archive, and returns whether it was there.
     pub fn delete(&self, id: &str) -> Result<bool> {
         match fs::remove_file(self.place(id)?) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

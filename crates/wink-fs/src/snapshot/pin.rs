@@ -44,13 +44,13 @@ impl Pin {
         self
     }
 
-    /// Tells whether the pin counts at a time.
+    /// Returns whether the pin counts at a time.
     pub fn holds(&self, now: SystemTime) -> bool {
         self.expires.is_none_or(|expires| now < expires)
     }
 }
 
-/// Tells whether a pin that counts is on a snapshot.
+/// Returns whether a pin that counts is on a snapshot.
 pub(crate) fn is_pinned(id: &SnapshotId, pins: &[Pin], now: SystemTime) -> bool {
     pins.iter().any(|pin| pin.snapshot == *id && pin.holds(now))
 }

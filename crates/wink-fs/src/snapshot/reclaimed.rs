@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::id::SnapshotId;
 
-/// Says how much space a store takes.
+/// The space that a store takes.
 ///
 /// ```
 /// use wink_fs::{SnapshotStore, Store, Usage};
@@ -28,13 +28,13 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Tells whether nine tenths of what may be used are used.
+    /// Returns whether four fifths of what may be used are used.
     pub fn is_nearly_full(&self, max_bytes: Option<u64>) -> bool {
-        max_bytes.is_some_and(|max| self.bytes >= max - max / 10)
+        max_bytes.is_some_and(|max| self.bytes >= max - max / 5)
     }
 }
 
-/// Says what was done to give space back.
+/// The result of freeing space.
 ///
 /// ```
 /// use wink_fs::{SnapshotStore, Store};
@@ -55,7 +55,7 @@ pub struct Reclaimed {
     pub bytes_freed: u64,
 }
 
-/// Says what was taken out of snapshots.
+/// The result of deleting paths from snapshots.
 ///
 /// ```
 /// use wink_fs::{Exclusions, SnapshotStore, Store};
@@ -76,7 +76,7 @@ pub struct Redacted {
     /// The numbers of the operations that are forgotten because they kept some of it.
     pub operations: Vec<u64>,
     /// The numbers of those that are forgotten in other workspaces that share the snapshots, by the names of
-    /// their branches; the store's own has none.
+    /// their forks; the store's own has none.
     pub elsewhere: BTreeMap<String, Vec<u64>>,
     /// What was done to give its space back.
     pub reclaimed: Reclaimed,

@@ -7,7 +7,7 @@ use super::value::{Skipped, Snapshot, SnapshotCause, SnapshotOrigin};
 use crate::filesystem::capture::Capture;
 use crate::util::progress::Progress;
 
-/// Says what is known of a snapshot before it is kept.
+/// The metadata of a snapshot before it is saved.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -19,7 +19,7 @@ use crate::util::progress::Progress;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct NewSnapshot {
-    /// Its id, where it is a copy of one that is kept elsewhere; none means a new one.
+    /// Its id, if it is a copy of one that is kept elsewhere; none means a new one.
     pub id: Option<SnapshotId>,
     /// When it was taken.
     pub created_at: SystemTime,
@@ -33,8 +33,8 @@ pub struct NewSnapshot {
     pub cause: SnapshotCause,
     /// Who asks for it.
     pub asked_by: SnapshotOrigin,
-    /// The line of work that it is of; none is that of the workspace.
-    pub line: Option<String>,
+    /// The fork that takes it; `None` for the workspace itself.
+    pub fork: Option<String>,
     /// How many files and links it holds.
     pub file_count: u64,
     /// The bytes of their contents and targets.
@@ -63,7 +63,7 @@ impl NewSnapshot {
             message: None,
             cause: SnapshotCause::Requested,
             asked_by: SnapshotOrigin::User,
-            line: None,
+            fork: None,
             file_count: 0,
             total_bytes: 0,
             backend: String::new(),
@@ -74,7 +74,7 @@ impl NewSnapshot {
         }
     }
 
-    /// Says what is known of a snapshot that is kept elsewhere, to keep it here under the same id.
+    /// Returns the metadata of another store's snapshot, to save it here under the same id.
     ///
     /// ```
     /// use wink_fs::{MemorySnapshots, NewSnapshot, SnapshotStore, Store, Workspace};
@@ -97,7 +97,7 @@ impl NewSnapshot {
             message,
             cause: snapshot.cause,
             asked_by: snapshot.asked_by,
-            line: None,
+            fork: None,
             file_count: snapshot.file_count,
             total_bytes: snapshot.total_bytes,
             backend,
@@ -163,10 +163,10 @@ impl NewSnapshot {
         self
     }
 
-    /// Sets the line of work that it is of.
+    /// Sets the fork that takes it.
     #[must_use]
-    pub fn line(mut self, line: impl Into<String>) -> Self {
-        self.line = Some(line.into());
+    pub fn fork(mut self, fork: impl Into<String>) -> Self {
+        self.fork = Some(fork.into());
         self
     }
 

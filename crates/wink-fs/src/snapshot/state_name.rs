@@ -25,15 +25,15 @@ const UNITS: [(&str, &str, u64); 5] = [
 pub enum StateName<'a> {
     /// The files as they are now.
     Live,
-    /// So many snapshots back; `None` where the number is none.
+    /// So many snapshots back; `None` if the number is none.
     Ancestor(Option<usize>),
-    /// What an operation left; `None` where the number is none.
+    /// What an operation left; `None` if the number is none.
     Operation(Option<u64>),
     /// What an event left.
     Event,
     /// So long ago.
     Ago(Duration),
-    /// A tag, a branch, an id or a part of it, or the path of an archive.
+    /// A tag, a fork, an id or a part of it, or the path of an archive.
     Given(&'a str),
 }
 
@@ -53,6 +53,14 @@ impl<'a> StateName<'a> {
             _ if text.starts_with("event:") => Self::Event,
             Some(age) => Self::Ago(age),
             None => Self::Given(text),
+        }
+    }
+
+    /// Returns the text if it can be a tag, a fork, an id or an archive.
+    pub fn given(text: &'a str) -> Option<&'a str> {
+        match Self::parse(text) {
+            Self::Given(name) => Some(name),
+            _ => None,
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::tree::scope::Exclusions;
 /// use std::time::SystemTime;
 /// use wink_fs::{tree_hash, NewSnapshot, Result, SnapshotStore, Store, Tree, Workspace};
 ///
-/// /// Tells whether a store gives back what it was given.
+/// /// Returns whether a store gives back what it was given.
 /// fn round_trip(store: &dyn SnapshotStore, tree: &dyn Tree) -> Result<bool> {
 ///     let snapshot = store.save(tree, &NewSnapshot::new(SystemTime::now()))?;
 ///     Ok(tree_hash(&*store.load(&snapshot.id)?)? == tree_hash(tree)?)
@@ -50,8 +50,8 @@ pub trait SnapshotStore: Send + Sync {
     /// Returns the strategy's name, as settings spell it.
     fn strategy(&self) -> &'static str;
 
-    /// Returns the line of work that a new snapshot is of, where none is asked for.
-    fn line(&self) -> Option<&str> {
+    /// Returns the fork that takes a new snapshot, unless the request names one.
+    fn fork(&self) -> Option<&str> {
         None
     }
 
@@ -78,7 +78,7 @@ pub trait SnapshotStore: Send + Sync {
     /// [`verify`](Self::verify) names those whose description is damaged.
     fn list(&self) -> Result<Vec<Snapshot>>;
 
-    /// Forgets a snapshot, and tells whether it was there; pruning gives its space back.
+    /// Forgets a snapshot, and returns whether it was there; pruning gives its space back.
     fn delete(&self, id: &SnapshotId) -> Result<bool>;
 
     /// Gives a snapshot a tag that no other one has, or takes its tag away.
@@ -90,7 +90,7 @@ pub trait SnapshotStore: Send + Sync {
     /// Looks for damage, which is reported and changes nothing.
     fn verify(&self, options: &VerifyOptions) -> Result<Verification>;
 
-    /// Forgets a snapshot on which there is no pin that counts, and tells whether it did.
+    /// Forgets a snapshot on which there is no pin that counts, and returns whether it did.
     fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
         Ok(!is_pinned(id, &self.pins()?, now) && self.delete(id)?)
     }
@@ -127,7 +127,7 @@ pub trait SnapshotStore: Send + Sync {
         self.repair_by(&mut || Ok(()))
     }
 
-    /// Does the same; before snapshots are put aside that miss something, `heal` may store it again.
+    /// Like [`repair`](Self::repair), but calls `heal`, which may store missing objects, before snapshots are moved.
     fn repair_by(&self, _: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
         Err(Error::new(Operation::Repair, ErrorKind::Unsupported)
             .with_detail("this strategy cannot repair itself; restore its files from a copy"))
@@ -143,7 +143,13 @@ pub trait SnapshotStore: Send + Sync {
         None
     }
 
-    /// Returns how much space is taken; nothing where that is not known.
+    /// Returns the size of what only this snapshot brought when it was saved; `None` if that is not known, or not
+    /// any more.
+    fn stored_bytes(&self, _: &Snapshot) -> Option<u64> {
+        None
+    }
+
+    /// Returns how much space is taken; nothing if that is not known.
     fn usage(&self) -> Result<Usage> {
         Ok(Usage::default())
     }
@@ -156,7 +162,7 @@ pub trait SnapshotStore: Send + Sync {
             .with_detail("this strategy keeps no pins; give the snapshot a tag instead"))
     }
 
-    /// Takes an owner's pin away, and tells whether it was there.
+    /// Takes an owner's pin away, and returns whether it was there.
     fn unpin(&self, _: &SnapshotId, _: &str) -> Result<bool> {
         Ok(false)
     }
@@ -172,7 +178,7 @@ pub trait SnapshotStore: Send + Sync {
     }
 }
 
-/// Says which of the snapshots go, given the pins.
+/// Returns the snapshots that are pruned, given the pins.
 ///
 /// ```
 /// use wink_fs::{MemorySnapshots, NewSnapshot, Pin, Snapshot, SnapshotStore, Workspace};

@@ -4,6 +4,7 @@ use super::id::SnapshotId;
 use super::state_name::StateName;
 use super::value::Snapshot;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::path::needs_escape;
 
 const MAX_CHARACTERS: usize = 100;
 
@@ -14,7 +15,9 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
         _ if tag.chars().count() > MAX_CHARACTERS => {
             "a tag has at most 100 characters; give a shorter one"
         }
-        _ if tag.chars().any(char::is_control) => "a tag has no control characters; leave them out",
+        _ if tag.chars().any(is_hidden) => {
+            "a tag has no control or invisible characters; leave them out"
+        }
         _ if tag.starts_with(['@', '-']) => "a tag does not start with `@` or `-`; give another",
         _ if tag.trim() != tag => "a tag has no spaces at its ends; leave them out",
         _ if tag.parse::<SnapshotId>().is_ok() => {
@@ -29,13 +32,17 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
     Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(why))
 }
 
-/// Tells whether a name means something else wherever states are named.
-fn reads_as_a_state(tag: &str) -> bool {
-    let is_given = matches!(StateName::parse(tag), StateName::Given(_));
-    !is_given || tag.contains("..") || tag.ends_with(".fs.zip")
+/// Returns whether a character cannot be seen, or reorders others: two tags would look the same.
+fn is_hidden(c: char) -> bool {
+    needs_escape(c) || matches!(c, '\u{200c}' | '\u{3164}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Tells whether a name is safe as a part of a path or of a command line.
+/// Returns whether a name means something else wherever states are named.
+fn reads_as_a_state(tag: &str) -> bool {
+    StateName::given(tag).is_none() || tag.contains("..") || tag.ends_with(".fs.zip")
+}
+
+/// Returns whether a name is safe as a part of a path or of a command line.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -102,7 +109,9 @@ mod tests {
         let (uuid, base32, long) = (id.to_string(), id.base32(), "x".repeat(101));
         let states = ["op:1", "event:4", "a..b", "10m ago", "work.fs.zip"];
         let others = ["", "@1", "-f", " a", "a ", "a\nb", "\u{7}", &long, &uuid, &base32];
-        for tag in states.into_iter().chain(others) {
+        let hidden =
+            ["a\u{202e}b", "\u{2067}a", "a\u{200b}", "a\u{200c}b", "\u{3164}", "a\u{e0041}"];
+        for tag in states.into_iter().chain(others).chain(hidden) {
             assert_eq!(check_tag(tag).unwrap_err().kind(), ErrorKind::InvalidArgument, "{tag:?}");
         }
     }

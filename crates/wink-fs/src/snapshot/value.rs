@@ -5,15 +5,17 @@ use std::time::SystemTime;
 use super::id::SnapshotId;
 use super::request::NewSnapshot;
 use crate::filesystem::capture::NotCaptured;
+use crate::path::TreePath;
 use crate::tree::hash::TreeHash;
+use crate::tree::scope::Exclusions;
 
-/// The line of what forks began with, so that they push no others out; no branch is named so.
+/// Groups the first snapshots of forks, so that they do not expire snapshots of the workspace. No fork can have this name.
 pub(crate) const FORKS: &str = "(forks)";
 
-/// The line of the snapshots of all branches that are not there any more; no branch is named so.
+/// Groups the snapshots of all deleted forks. No fork can have this name.
 pub(crate) const GONE: &str = "(gone)";
 
-/// Says why a snapshot was taken.
+/// Why a snapshot was taken.
 ///
 /// ```
 /// assert_eq!(wink_fs::SnapshotCause::default(), wink_fs::SnapshotCause::Requested);
@@ -28,7 +30,7 @@ pub enum SnapshotCause {
     Safety,
 }
 
-/// Says who asked for a snapshot: each pushes out only what it asked for itself.
+/// Who asked for a snapshot: each pushes out only its own.
 ///
 /// ```
 /// use wink_fs::{SnapshotOrigin, SnapshotOptions, Workspace};
@@ -64,12 +66,20 @@ pub struct Skipped {
     pub path: String,
     /// Why it was left out.
     pub why: String,
+    /// Whether the snapshot is incomplete without it: it should be there, and is damaged or could not be read. A
+    /// restore leaves such a path alone, and names it.
+    pub is_missing: bool,
 }
 
 impl Skipped {
-    /// Names an entry that was left out.
+    /// Names an entry that no snapshot holds, such as a socket, or that was deleted from the history.
     pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { path: path.into(), why: why.into() }
+        Self { path: path.into(), why: why.into(), is_missing: false }
+    }
+
+    /// Names an entry that the snapshot should hold.
+    pub fn missing(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { is_missing: true, ..Self::new(path, why) }
     }
 }
 
@@ -114,12 +124,11 @@ pub struct Snapshot {
     pub cause: SnapshotCause,
     /// Who asked for it.
     pub asked_by: SnapshotOrigin,
-    /// The line of work that it is of; none is that of the workspace which owns the history.
+    /// The [fork](crate::Store::for_fork) that took it; `None` for the workspace that owns the history.
     ///
-    /// Another one is named after its [branch](crate::Store::on_branch). What forks began with is a line by
-    /// itself, `(forks)`, and so is all of branches that are not there any more, `(gone)`. What is taken in
-    /// one line pushes nothing out of another.
-    pub line: Option<String>,
+    /// The first snapshots of forks count as one fork, `(forks)`, and so do the snapshots of all deleted
+    /// forks, `(gone)`. Retention applies to each fork separately.
+    pub fork: Option<String>,
     /// How many files and links it holds.
     pub file_count: u64,
     /// The bytes of their contents and targets.
@@ -128,9 +137,9 @@ pub struct Snapshot {
     pub backend: String,
     /// What keeps it: the strategy's name.
     pub strategy: String,
-    /// What the strategy wrote for it, such as a pack's id; empty where it wrote nothing new.
+    /// What the strategy wrote for it, such as a pack's id; empty if it wrote nothing new.
     pub reference: String,
-    /// The hash of the whole tree, where it is known.
+    /// The hash of the whole tree, if known.
     pub tree_hash: Option<TreeHash>,
     /// Whether it holds the files as of a single moment, without changes that another process made
     /// while it was taken.
@@ -142,9 +151,42 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns what it should hold and does not; a snapshot with such paths is incomplete.
+    ///
+    /// ```
+    /// let snapshot = wink_fs::Workspace::memory().snapshot("complete")?;
+    /// assert_eq!(snapshot.missing().count(), 0);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn missing(&self) -> impl Iterator<Item = &Skipped> {
+        self.skipped.iter().filter(|it| it.is_missing)
+    }
+
+    /// Returns the patterns that a setting excludes; [`excluded`](Self::excluded) also has missing paths, which
+    /// a restore leaves alone like excluded ones.
+    pub fn excluded_by_setting(&self) -> impl Iterator<Item = &str> {
+        let missing = |pattern: &&str| {
+            let is_it = |it: &Skipped| {
+                TreePath::parse(&it.path)
+                    .is_ok_and(|path| Exclusions::pattern_of(&path) == *pattern)
+            };
+            !self.missing().any(is_it)
+        };
+        self.excluded.iter().map(String::as_str).filter(missing)
+    }
+
+    /// Sets or removes its tag. Agents tag only what they take, so a tag that is set later is a person's, and the
+    /// snapshot counts as one that a person asked for.
+    pub(crate) fn retag(&mut self, tag: Option<&str>) {
+        self.tag = tag.map(str::to_owned);
+        if tag.is_some() {
+            self.asked_by = SnapshotOrigin::User;
+        }
+    }
+
     /// Makes a new snapshot of what a caller knows of it; its place in the order comes later.
     pub(crate) fn of(new: &NewSnapshot, strategy: &str) -> Self {
-        let NewSnapshot { tag, message, line, backend, excluded, skipped, .. } = new.clone();
+        let NewSnapshot { tag, message, fork, backend, excluded, skipped, .. } = new.clone();
         Self {
             id: new.id.unwrap_or_else(SnapshotId::random),
             sequence: 0,
@@ -154,7 +196,7 @@ impl Snapshot {
             message,
             cause: new.cause,
             asked_by: new.asked_by,
-            line,
+            fork,
             file_count: new.file_count,
             total_bytes: new.total_bytes,
             backend,

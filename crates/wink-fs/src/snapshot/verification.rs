@@ -4,7 +4,7 @@ use super::id::SnapshotId;
 use super::value::Skipped;
 use crate::util::progress::Progress;
 
-/// Says how much of a store is verified.
+/// How much of a store is verified.
 ///
 /// ```
 /// let options = wink_fs::VerifyOptions::default().data(true).subset(1, 10);
@@ -66,7 +66,7 @@ impl Problem {
     }
 }
 
-/// Says what was looked at and what was found; damage is a finding and not a failure.
+/// The result of a verification; damage is a finding, not an error.
 ///
 /// ```
 /// use wink_fs::{SnapshotStore, Store, VerifyOptions};
@@ -92,7 +92,7 @@ pub struct Verification {
     pub problems: Vec<Problem>,
 }
 
-/// Says what a repair did.
+/// The result of a repair.
 ///
 /// ```
 /// use wink_fs::{SnapshotStore, Store};

@@ -1,7 +1,8 @@
-//! From a tree to the objects that a store does not hold yet.
+//! Turns a tree into objects, and finds those that the store does not have yet.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::objects::chunker::{self, LARGE_FILE_BYTES};
 use super::objects::index::PackSet;
@@ -12,7 +13,7 @@ use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::Skipped;
 use crate::tree::content::Content;
-use crate::tree::hash::TreeHash;
+use crate::tree::hash::{TreeHash, directory_mode};
 use crate::tree::merkle::{self, Identity};
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
 use crate::util::parallel;
@@ -20,23 +21,22 @@ use crate::util::progress::Progress;
 
 pub(crate) const SPECIAL: &str = "it is a FIFO, socket or device";
 
-/// Walks a tree and adds what is new to a pack.
+/// Walks a tree and adds new objects to a pack.
 ///
-/// A directory is added after everything below it, a list of parts after its parts, and a pack is
-/// published as a whole. So where all packs are there, a directory that is in one of them has all that
-/// is below it somewhere too, and needs no look.
+/// A directory is added after everything below it, a list after its parts, and a pack is published as a whole. So if no
+/// pack is missing, everything below a stored directory is stored too and need not be visited.
 pub(super) struct Capture<'a, 'd> {
     tree: &'a dyn Tree,
-    packs_there: &'a PackSet,
+    packs: &'a PackSet,
     /// Whether no pack is missing.
     complete: bool,
     writer: &'a PackWriter<'d>,
     skipped: Mutex<Vec<Skipped>>,
 }
 
-/// A directory on the way down.
+/// A directory to visit.
 enum Directory {
-    /// The store has it, and all that is below it.
+    /// The store has it, and everything below it.
     Known(TreeHash),
     Listed {
         path: TreePath,
@@ -45,7 +45,7 @@ enum Directory {
 }
 
 impl Directory {
-    /// Returns the directories in it, in order.
+    /// Returns its subdirectories, in order.
     fn children(&self) -> Result<Vec<TreePath>> {
         match self {
             Self::Known(_) => Ok(Vec::new()),
@@ -70,14 +70,14 @@ fn directories(entries: &[KnownEntry]) -> impl Iterator<Item = &Entry> {
 impl<'a, 'd> Capture<'a, 'd> {
     pub(super) fn new(
         tree: &'a dyn Tree,
-        packs_there: &'a PackSet,
+        packs: &'a PackSet,
         complete: bool,
         writer: &'a PackWriter<'d>,
     ) -> Self {
-        Self { tree, packs_there, complete, writer, skipped: Mutex::default() }
+        Self { tree, packs, complete, writer, skipped: Mutex::default() }
     }
 
-    /// Adds everything that is new, and returns the root's hash and what was left out, by path.
+    /// Adds everything new, and returns the root's hash and the paths that were left out.
     ///
     /// It goes down and up again by levels, because trees can be deeper than a stack.
     pub(super) fn run(self, progress: Option<&Progress>) -> Result<(TreeHash, Vec<Skipped>)> {
@@ -87,12 +87,12 @@ impl<'a, 'd> Capture<'a, 'd> {
         for level in levels.iter().rev() {
             hashes = self.finish_level(level, &hashes)?;
         }
-        let mut skipped = self.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut skipped = self.skipped.into_inner();
         skipped.sort();
         Ok((hashes[0], skipped))
     }
 
-    /// Lists all directories that need a look, those of each depth together.
+    /// Lists the directories to visit, by depth.
     fn levels(&self) -> Result<Vec<Vec<Directory>>> {
         let mut levels = Vec::new();
         let mut level = vec![self.look(TreePath::root())?];
@@ -127,10 +127,10 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn has_all_below(&self, hash: &TreeHash) -> bool {
-        self.complete && self.packs_there.contains(&ObjectId::directory(hash))
+        self.complete && self.packs.contains(&ObjectId::directory(hash))
     }
 
-    /// Returns the hashes of directories by those of the directories below them.
+    /// Returns the hashes of directories, given those of the level below.
     fn finish_level(&self, level: &[Directory], mut below: &[TreeHash]) -> Result<Vec<TreeHash>> {
         let mut work = Vec::with_capacity(level.len());
         for directory in level {
@@ -153,7 +153,7 @@ impl<'a, 'd> Capture<'a, 'd> {
             Some(below) => Ok(Some(*below)),
             None => self.entry(path, known),
         })?;
-        let mut encoded = Vec::new();
+        let mut encoded = merkle::encode_start(directory_mode(self.tree, path)?);
         for ((known, _), identity) in entries.iter().zip(&identities) {
             if let Some(identity) = identity {
                 merkle::encode_entry(&mut encoded, known.entry.name.as_bytes(), identity);
@@ -164,7 +164,7 @@ impl<'a, 'd> Capture<'a, 'd> {
         Ok(hash)
     }
 
-    /// Returns what an entry that is no directory is known by; `None` where it is left out.
+    /// Returns the identity of a file or link; `None` if it is left out.
     fn entry(&self, directory: &TreePath, known: &KnownEntry) -> Result<Option<Identity>> {
         if let Some(file) = known.file.filter(|file| self.has_content(&file.hash)) {
             return Ok(Some(Identity::File { mode: file.mode, hash: file.hash }));
@@ -179,7 +179,7 @@ impl<'a, 'd> Capture<'a, 'd> {
 
     fn leave_out(&self, path: &TreePath) -> Option<Identity> {
         let left_out = Skipped::new(path.to_string(), SPECIAL);
-        self.skipped.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
+        self.skipped.lock().push(left_out);
         None
     }
 
@@ -201,7 +201,7 @@ impl<'a, 'd> Capture<'a, 'd> {
         {
             return true;
         }
-        match self.packs_there.find_file(hash) {
+        match self.packs.find_file(hash) {
             Some(Ok(found)) => self.complete || found.row.id.kind == ObjectKind::Blob,
             _ => false,
         }
@@ -234,11 +234,11 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn keep_sized(&self, id: ObjectId, size: u64, bytes: &[u8]) -> io::Result<()> {
-        if self.packs_there.contains(&id) { Ok(()) } else { self.writer.add(id, size, bytes) }
+        if self.packs.contains(&id) { Ok(()) } else { self.writer.add(id, size, bytes) }
     }
 }
 
-/// Takes the next hash for an entry that is a directory.
+/// Takes the next hash if the entry is a directory.
 fn below_of(known: &KnownEntry, below: &mut impl Iterator<Item = TreeHash>) -> Option<Identity> {
     match known.entry.kind {
         Kind::Directory => below.next().map(Identity::Directory),

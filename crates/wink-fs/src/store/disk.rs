@@ -1,4 +1,4 @@
-//! The files of a store: the only place where it touches the host.
+//! The files of a store; no other code of the store accesses the host.
 
 #![allow(
     clippy::disallowed_methods,
@@ -15,21 +15,21 @@ use tempfile::TempDir;
 use super::format;
 use crate::error::{damaged, worded};
 
-/// Holds the place of a store; names are relative to it.
+/// A store's directory; names are relative to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Disk {
     root: PathBuf,
-    /// The file that is there where the store is.
+    /// A file that exists if the store's disk is mounted.
     marker: PathBuf,
-    /// The directory that the store is in, where it goes with the last who may read from it.
+    /// The temporary directory of the store, deleted with the last handle.
     _temporary: Option<Arc<TempDir>>,
 }
 
-/// Tells a file from another that has taken its place.
+/// Tells a file from one that replaced it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp {
     pub(super) size: u64,
-    /// When it was written, since 1970.
+    /// The modification time, since 1970.
     pub(super) nanoseconds: u128,
 }
 
@@ -38,19 +38,19 @@ impl Disk {
         Self { root: root.to_path_buf(), marker: root.join(format::NAME), _temporary: None }
     }
 
-    /// Creates a place that is deleted when no handle to it, or to a part of it, is left.
+    /// Makes a temporary directory, deleted with the last handle to it or to a part of it.
     pub(super) fn temporary() -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("wink-history-").tempdir()?;
         let place = Self::new(&directory.path().join("store"));
         Ok(Self { _temporary: Some(Arc::new(directory)), ..place })
     }
 
-    /// Returns a directory of the store as a place of its own.
+    /// Returns a subdirectory as a disk of its own.
     pub(crate) fn below(&self, name: &str) -> Self {
         Self { root: self.root.join(name), ..self.clone() }
     }
 
-    /// Returns the place of the whole store.
+    /// Returns the disk of the whole store.
     pub(crate) fn top(&self) -> Self {
         let root = self.marker.parent().unwrap_or(&self.root).to_path_buf();
         Self { root, ..self.clone() }
@@ -60,7 +60,7 @@ impl Disk {
         &self.root
     }
 
-    /// Makes the store's own directory, or takes one that is empty.
+    /// Makes the store's directory, or uses an empty one.
     pub(crate) fn make_root(&self) -> io::Result<()> {
         match directories().create(&self.root) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_empty(),
@@ -89,12 +89,12 @@ impl Disk {
         }
     }
 
-    /// Returns the path of something in the store, for those who reach it in their own way.
+    /// Returns the path of a name, for callers that access it themselves.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// Removes a directory, if it is there, with all that is in it.
+    /// Deletes a directory and everything in it, if it exists.
     pub(crate) fn remove_all(&self, name: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.root.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -102,7 +102,7 @@ impl Disk {
         }
     }
 
-    /// Removes an entry of whatever kind, if it is there, with all that is in it.
+    /// Deletes an entry of any kind and everything in it, if it exists.
     pub(crate) fn remove_entry(&self, name: &str) -> io::Result<()> {
         match self.remove(name) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -119,35 +119,35 @@ impl Disk {
         File::open(self.root.join(name))
     }
 
-    /// Tells whether a name is in use, by whatever.
+    /// Returns whether a name exists.
     pub(crate) fn is_there(&self, name: &str) -> bool {
         fs::symlink_metadata(self.root.join(name)).is_ok()
     }
 
-    /// Reads a whole file that must not be larger than `limit`.
+    /// Reads a file of at most `limit` bytes.
     pub(crate) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let mut file = self.open(name)?;
         let size = file.metadata()?.len();
         if size > limit {
             return Err(damaged(format!("the store's file {name} is too large to be whole")));
         }
-        // As its size is known, one call reads it.
+        // With a known size, one call reads it.
         let mut bytes = vec![0; size as usize];
         file.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Creates a file that no other user can access; no file of that name may exist.
+    /// Creates a new file that only this user can access.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         private().read(true).write(true).create_new(true).open(self.root.join(name))
     }
 
-    /// Opens a file to read it and to write at its end, and makes it where it is not there.
+    /// Opens a file for reading and appending, and creates it if it is missing.
     pub(crate) fn open_to_continue(&self, name: &str) -> io::Result<File> {
         private().read(true).append(true).create(true).open(self.root.join(name))
     }
 
-    /// Opens a file to lock it, and makes it where it is not there and the store is.
+    /// Opens a lock file, and creates it if it is missing and the store exists.
     pub(crate) fn open_lock(&self, name: &str) -> io::Result<File> {
         let open = |make| {
             private().read(true).write(true).create(make).truncate(false).open(self.root.join(name))
@@ -161,7 +161,7 @@ impl Disk {
         }
     }
 
-    /// Fails where the store is not: nothing may be made there, because its disk may not be mounted.
+    /// Fails if the store is not there. Nothing may be created then, because its disk may not be mounted.
     pub(crate) fn check_there(&self) -> io::Result<()> {
         File::open(&self.marker).map(drop)
     }
@@ -170,7 +170,7 @@ impl Disk {
         fs::rename(self.root.join(from), self.root.join(to))
     }
 
-    /// Removes a file and tells whether it was there.
+    /// Removes a file, and returns whether it existed.
     pub(crate) fn remove(&self, name: &str) -> io::Result<bool> {
         match fs::remove_file(self.root.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -189,24 +189,24 @@ impl Disk {
         Ok(names)
     }
 
-    /// Opens a file that is there, to write at its end.
+    /// Opens an existing file for appending.
     pub(super) fn open_to_append(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().append(true).open(self.root.join(name))
     }
 
-    /// Looks at a file without opening it.
+    /// Stats a file.
     pub(super) fn stamp(&self, name: &str) -> io::Result<Stamp> {
         let known = fs::symlink_metadata(self.root.join(name))?;
         let since = known.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Ok(Stamp { size: known.len(), nanoseconds: since.as_nanos() })
     }
 
-    /// Returns the bytes of a file or, where it is a directory, of all files below it.
+    /// Returns the size of a file, or of all files below a directory.
     pub(crate) fn size(&self, name: &str) -> io::Result<u64> {
         size_below(&self.root.join(name))
     }
 
-    /// Makes the names in a directory durable.
+    /// Syncs a directory, so that its names survive a power loss.
     pub(crate) fn sync_dir(&self, directory: &str) -> io::Result<()> {
         #[cfg(unix)]
         self.open(directory)?.sync_all()?;
@@ -216,7 +216,7 @@ impl Disk {
     }
 }
 
-/// Lets the owner into directories that are to be removed: they have the permissions that they had in view.
+/// Makes directories accessible before deletion: pre-images have the permissions that they had in the workspace.
 fn make_removable(directory: &Path) {
     #[cfg(unix)]
     {
@@ -235,13 +235,13 @@ fn make_removable(directory: &Path) {
     let _ = directory;
 }
 
-/// By handles: what an operation kept may have longer paths here than it had.
+/// Uses handles, because pre-images may have longer paths here than they had.
 #[cfg(target_os = "linux")]
 fn size_below(path: &Path) -> io::Result<u64> {
     Ok(crate::host::bytes_below(path)?)
 }
 
-/// What goes meanwhile takes no space.
+/// What disappears meanwhile takes no space.
 #[cfg(not(target_os = "linux"))]
 fn size_below(path: &Path) -> io::Result<u64> {
     let known = match fs::symlink_metadata(path) {
@@ -274,7 +274,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Takes everybody else's access from a directory that was there before.
+/// Removes all access of other users from an existing directory.
 fn restrict(directory: &Path) -> io::Result<()> {
     #[cfg(unix)]
     fs::set_permissions(directory, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;

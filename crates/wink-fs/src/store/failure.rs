@@ -1,4 +1,4 @@
-//! How a store words what the system reports.
+//! Errors of a store.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Operation};
 
 const FULL: &str = "there is no space, or no inode, left on the disk of the history; free some there and try again";
 
-/// Says which disk it is that is full, where an operation could not keep what it is about to change.
+/// Names the disk of the history as the full one.
 pub(crate) fn of_history(error: Error) -> Error {
     match error.kind() {
         ErrorKind::NoSpace => error.with_detail(FULL),
@@ -14,7 +14,7 @@ pub(crate) fn of_history(error: Error) -> Error {
     }
 }
 
-/// Words a failure of the store's own files, none of which the caller has a path for.
+/// Wraps an error of the store's own files, which have no path that the caller knows.
 pub(crate) fn of(operation: Operation, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::new(operation, ErrorKind::Unavailable)
@@ -28,7 +28,7 @@ pub(crate) fn of(operation: Operation, error: io::Error) -> Error {
     }
 }
 
-/// Says that no snapshot has this id.
+/// Returns the error for an unknown snapshot.
 pub(crate) fn no_snapshot(operation: Operation) -> Error {
     Error::new(operation, ErrorKind::SnapshotNotFound)
 }

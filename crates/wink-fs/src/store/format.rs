@@ -1,4 +1,4 @@
-//! The file that says that a directory keeps snapshots, by which strategy and of which version.
+//! The file that marks a directory as a store, with strategy and version.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub(super) const NAME: &str = "format";
 const MAX_BYTES: u64 = 4096;
 const VERSION: &str = "1";
 
-/// Writes the file, last of all that makes a store.
+/// Writes the file, after everything else in a new store.
 pub(crate) fn write(disk: &Disk, strategy: &str) -> io::Result<()> {
     let mut file = Temporary::new(disk, ".", NAME.into())?;
     file.write_all(text(strategy, &Uuid::new_v4().to_string()).as_bytes())?;
@@ -23,9 +23,10 @@ pub(crate) fn write(disk: &Disk, strategy: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the file again where it is missing or damaged; tells whether it was. A version that is not known is
-/// left alone.
-pub(crate) fn mend(disk: &Disk, strategy: &str) -> Result<bool> {
+/// Writes the file again if it is missing or damaged, and returns whether it was.
+///
+/// An unknown version is left alone.
+pub(crate) fn repair(disk: &Disk, strategy: &str) -> Result<bool> {
     match read(disk) {
         Ok(_) => return Ok(false),
         Err(error) if error.kind() == ErrorKind::SnapshotIncompatible => return Err(error),
@@ -45,14 +46,14 @@ fn text(strategy: &str, id: &str) -> String {
     format!("{body}blake3 {}\n", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// What the file says.
+/// The content of the file.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Format {
     pub(crate) strategy: String,
     pub(crate) id: String,
 }
 
-/// Reads the file of a directory that is to be of a strategy, and returns its id.
+/// Checks the file's strategy, and returns the store's id.
 pub(crate) fn check(disk: &Disk, strategy: &str) -> Result<String> {
     match read(disk)? {
         found if found.strategy == strategy => Ok(found.id),
@@ -66,7 +67,7 @@ fn other_strategy(found: &str) -> Error {
     ))
 }
 
-/// Reads the file; a version that is not known is SnapshotIncompatible.
+/// Reads the file; an unknown version is SnapshotIncompatible.
 pub(crate) fn read(disk: &Disk) -> Result<Format> {
     let bytes = disk.read(NAME, MAX_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => missing(),
@@ -75,7 +76,7 @@ pub(crate) fn read(disk: &Disk) -> Result<Format> {
     parse(&bytes).map_err(|error| error.during(Operation::OpenStore))
 }
 
-/// An empty store over a mount point would hide the one that is to be mounted there.
+/// Returns the error for a missing store. A new one is not made: on a mount point it would hide the real one.
 fn missing() -> Error {
     Error::new(Operation::OpenStore, ErrorKind::NotFound).with_detail(
         "no store of snapshots is there; see that its disk is mounted, or create one on purpose",

@@ -1,4 +1,6 @@
 //! The locks between processes that use one store.
+//!
+//! Lock order: prune, gate, store, publish.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -11,34 +13,35 @@ use super::disk::Disk;
 use super::failure;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// Held shared while objects are looked up that a snapshot will rely on, exclusively to delete any.
+/// Shared while a snapshot looks up objects that it will refer to, exclusive while objects are deleted.
 pub(crate) const STORE: &str = "lock";
 
-/// Passed by every process on the way to the store's lock, and held by the one that waits for exclusive access:
-/// no other process gets in meanwhile, or the waiting one might starve.
+/// Passed by every process on its way to the store lock, and held by the one that waits for exclusive access. Otherwise
+/// a steady stream of readers could starve it.
 const GATE: &str = "gate.lock";
 
-/// Held exclusively by the process that changes the manifest or the set of records: while a snapshot gets its place in
-/// the order, one is forgotten, or objects are deleted. Taken after the store's lock.
+/// Exclusive while the manifest or the set of records changes: a snapshot gets its number, one is removed, or objects
+/// are deleted. Taken after the store lock.
 const PUBLISH: &str = "publish.lock";
 
-/// Held exclusively by the one who gives space back, from its first look to its end.
+/// Exclusive for a whole garbage collection.
 const PRUNE: &str = "prune.lock";
 
-/// Held exclusively while an operation is done in the workspace that the store belongs to.
+/// Exclusive during an operation in the workspace that the store belongs to.
 const WORK: &str = "work.lock";
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(2);
 
-/// Holds a lock until it is dropped.
+/// A lock, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     _file: File,
 }
 
-/// Waits until no process deletes objects, and keeps it so until the lock is dropped.
+/// Waits until no process deletes objects, and locks deletion out.
 pub(crate) fn share(disk: &Disk) -> Result<Held> {
+    // The gate is held only until the store lock is taken; then it lets the next process through.
     let gate = open(disk, GATE)?;
     wait(&gate, File::try_lock_shared)?;
     let file = open(disk, STORE)?;
@@ -46,7 +49,7 @@ pub(crate) fn share(disk: &Disk) -> Result<Held> {
     Ok(Held { _file: file })
 }
 
-/// Waits for the turn to publish, and leaves this process's id for those who wait.
+/// Waits for the publish lock, and leaves this process's id for those that wait.
 pub(crate) fn publish(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, PUBLISH)?;
     wait(&file, File::try_lock)?;
@@ -54,16 +57,16 @@ pub(crate) fn publish(disk: &Disk) -> Result<Held> {
     Ok(Held { _file: file })
 }
 
-/// Waits for the turn to work, and leaves a signature for those who wait.
+/// Waits for the work lock, and leaves a signature for those that wait.
 ///
-/// Also returns whether the signature was there already: then no other holder has had the turn since.
+/// Also returns whether the signature was there already: then no other process held the lock since.
 pub(crate) fn work(disk: &Disk, signature: &Signature) -> Result<(Held, bool)> {
     let file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
     signed(file, signature)
 }
 
-/// Does the same if no other holder has the turn now; returns `None` otherwise.
+/// Like [`work`], but does not wait; `None` if another process holds the lock.
 pub(crate) fn work_if_free(disk: &Disk, signature: &Signature) -> Result<Option<(Held, bool)>> {
     let file = open(disk, WORK)?;
     match file.try_lock() {
@@ -79,7 +82,7 @@ fn signed(mut file: File, signature: &Signature) -> Result<(Held, bool)> {
     Ok((Held { _file: file }, was_there))
 }
 
-/// Says who has the turn: the process, and which of its handles, which no other one is like.
+/// Identifies a holder: the process, and a unique id of the handle.
 #[derive(Debug)]
 pub(crate) struct Signature(String);
 
@@ -89,10 +92,11 @@ impl Signature {
         Self(format!("{:<10} {handle}\n", std::process::id()))
     }
 
-    /// Writes it over the last one, unless that is the same.
+    /// Writes the signature, unless it is there already.
     fn put_into(&self, file: &mut File) -> io::Result<bool> {
         let mut there = Vec::with_capacity(self.0.len() + 1);
         file.take(self.0.len() as u64 + 1).read_to_end(&mut there)?;
+        // Our own signature is still there: no other process worked here since, so what this handle knows is current.
         if there == self.0.as_bytes() {
             return Ok(true);
         }
@@ -102,7 +106,7 @@ impl Signature {
     }
 }
 
-/// Waits until no other process reclaims space, and leaves this process's id for those that wait.
+/// Waits until no other process frees space, and leaves this process's id for those that wait.
 pub(crate) fn prune(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, PRUNE)?;
     wait(&file, File::try_lock)?;
@@ -110,14 +114,14 @@ pub(crate) fn prune(disk: &Disk) -> Result<Held> {
     Ok(Held { _file: file })
 }
 
-/// Holds the store for one alone until it is dropped.
+/// Exclusive access to the store, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Alone {
     _turn: Held,
     _store: Held,
 }
 
-/// Waits until no other process uses the store or forgets snapshots, and keeps it so, to delete objects.
+/// Waits until no other process uses the store or removes snapshots, and locks them out, to delete objects.
 pub(crate) fn exclusive(disk: &Disk) -> Result<Alone> {
     let gate = open(disk, GATE)?;
     wait(&gate, File::try_lock)?;
@@ -126,7 +130,7 @@ pub(crate) fn exclusive(disk: &Disk) -> Result<Alone> {
     Ok(Alone { _store: Held { _file: file }, _turn: publish(disk)? })
 }
 
-/// Locks the store exclusively if no other process uses it now.
+/// Locks the store exclusively, if no other process uses it now.
 pub(crate) fn alone(disk: &Disk) -> Option<Held> {
     let file = disk.open_lock(STORE).ok()?;
     file.try_lock().ok()?;
@@ -137,7 +141,7 @@ fn open(disk: &Disk, name: &str) -> Result<File> {
     disk.open_lock(name).map_err(|error| failure::of(Operation::Snapshot, error))
 }
 
-/// Writes the process's id over the last one, always as long: to cut a file off costs a block.
+/// Writes the process id with a fixed length over the last one, because truncating a file frees and allocates a block.
 fn sign(file: &mut File) -> io::Result<()> {
     file.rewind()?;
     file.write_all(format!("{:<10}\n", std::process::id()).as_bytes())
@@ -152,6 +156,7 @@ fn wait(file: &File, attempt: fn(&File) -> Result<(), TryLockError>) -> Result<(
             Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
                 return Err(locked(file));
             }
+            // Polled, because a blocking lock has no timeout.
             Err(TryLockError::WouldBlock) => thread::sleep(STEP),
         }
     }

@@ -1,4 +1,4 @@
-//! The content-addressed store of snapshots; `docs/store-format.md` has its format.
+//! The content-addressed store of snapshots; see `docs/store-format.md`.
 
 pub(crate) mod capture;
 pub(crate) mod catalog;
@@ -18,9 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use self::catalog::{Catalog, orphaned_forks, pins, tagging};
+use self::catalog::{Catalog, pins};
 use self::disk::Disk;
-use self::gc::{Care, forget, redact, usage};
+use self::gc::{Care, forget, redact};
 use self::objects::index::ObjectIndex;
 use self::objects::manifest::{self, PackManifest};
 use self::objects::pack;
@@ -34,20 +34,20 @@ use crate::snapshot::{
 use crate::tree::Tree;
 use crate::tree::scope::Exclusions;
 
-/// The directory of the histories of other workspaces.
-pub(crate) const BRANCHES: &str = "branches";
+/// The directory of the histories of forks.
+pub(crate) const FORKS_DIRECTORY: &str = "branches";
 
 /// The strategy's name in settings and results.
 const STRATEGY: &str = "store";
 
-/// What a host's captures learnt, which they can learn again.
+/// The index of host captures, which can be rebuilt.
 const INDEX: &str = "index";
 
 /// Keeps snapshots in a directory of the host: deduplicated, compressed, incremental.
 ///
-/// Every object is named by its hash and checked by it when it is read. A snapshot writes only what the
-/// store does not hold yet, in one file, and then its record: whatever happens, it is there as a whole
-/// or not at all. Several processes may use one store. Only its owner may read it.
+/// Every object is named by its hash, which is checked when it is read. A snapshot writes only new objects, in one
+/// file, and then its record: it appears as a whole or not at all. Several processes may use one store. Only its
+/// owner may read it.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -71,10 +71,10 @@ pub struct Store {
     id: String,
     objects: Arc<ObjectIndex>,
     catalog: Catalog,
-    /// Where the history of the workspace is kept: in the store itself, or in that of a branch.
+    /// The directory of the workspace's history: the store's own, or that of a fork.
     history: Disk,
-    /// The name of the branch, where it is one.
-    branch: Option<String>,
+    /// The name of the fork, if it is one.
+    fork: Option<String>,
 }
 
 impl Store {
@@ -85,8 +85,8 @@ impl Store {
         Self::open(disk)
     }
 
-    /// Makes a store in a directory that is removed, with all that is in it, when the last one goes who may
-    /// read from it: the store itself, a tree that was loaded from it, or a fork of that.
+    /// Makes a store in a temporary directory, which is deleted with its last reader: the store itself, a tree loaded
+    /// from it, or a fork of that.
     ///
     /// ```
     /// use wink_fs::{StateRef, MemoryBackend, Store, Workspace};
@@ -107,16 +107,16 @@ impl Store {
 
     /// Opens the store in a directory, with the ambient authority of the process.
     ///
-    /// A directory that is no store is NotFound: an empty one may be the place of a disk that is not
-    /// mounted. A store on a read-only disk can be read.
+    /// A directory without a store is NotFound: an empty one may be the mount point of a disk that is not mounted. A
+    /// store on a read-only disk can be read.
     pub fn open_ambient(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(Disk::new(path.as_ref()))
     }
 
-    /// Writes the file again by which a directory is known as a store, where it is missing or damaged and the rest
-    /// of a store is there; tells whether it was.
+    /// Writes the format file again if it is missing or damaged and the rest of a store is there; returns whether it
+    /// was.
     ///
-    /// A directory without the rest is NotFound. The store has another id then.
+    /// A directory without the rest is NotFound. The store gets a new id.
     ///
     /// ```
     /// # let directory = tempfile::tempdir().unwrap();
@@ -132,11 +132,12 @@ impl Store {
         let disk = Disk::new(path.as_ref());
         let is_there = |directory| disk.names(directory).is_ok();
         let has_records = || catalog::read_whole(&disk).is_ok_and(|all| !all.is_empty());
-        let has_roster = || matches!(PackManifest::read(&disk), Ok(manifest::Found::Whole(_)));
+        let has_roster =
+            || matches!(PackManifest::read(&disk), Ok(manifest::ManifestFile::Whole(_)));
         if [pack::DIRECTORY, catalog::DIRECTORY].into_iter().all(is_there)
             && (has_records() || has_roster())
         {
-            format::mend(&disk, STRATEGY)
+            format::repair(&disk, STRATEGY)
         } else {
             format::check(&disk, STRATEGY).map(|_| false)
         }
@@ -147,12 +148,13 @@ impl Store {
         sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
         let history = disk.clone();
         let objects = Arc::new(ObjectIndex::new(disk));
-        Ok(Self { id, objects, catalog: Catalog::default(), history, branch: None })
+        Ok(Self { id, objects, catalog: Catalog::default(), history, fork: None })
     }
 
-    /// Returns the store for another workspace that shares its snapshots, such as a fork in a directory of
-    /// its own; what that one did and was last is kept beside, under a name of letters, digits, `-`, `_`
-    /// and `.`. Its snapshots are a line by themselves: they push none of the others out.
+    /// Returns the store for a fork, which shares its snapshots.
+    ///
+    /// The fork's operations and head are kept separately, under a name of letters, digits, `-`, `_` and `.`.
+    /// Retention counts its snapshots separately too.
     ///
     /// ```
     /// use wink_fs::{Store, Workspace};
@@ -161,30 +163,30 @@ impl Store {
     /// # let (root, place) = (directory.path().join("root"), directory.path().join("store"));
     /// # Workspace::host(directory.path())?.mkdir("root")?;
     /// Store::create_ambient(&place)?;
-    /// let branch = Store::open_ambient(&place)?.on_branch("attempt")?;
-    /// let files = Workspace::host_with_store(&root, branch)?;
+    /// let fork = Store::open_ambient(&place)?.for_fork("attempt")?;
+    /// let files = Workspace::host_with_store(&root, fork)?;
     /// let kept = files.snapshot("there")?;
     ///
     /// let main = Store::open_ambient(&place)?;
     /// assert_eq!(wink_fs::SnapshotStore::list(&main)?[0].id, kept.id);
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn on_branch(mut self, name: &str) -> Result<Self> {
-        Self::check_branch_name(name)?;
-        let place = format!("{BRANCHES}/{name}");
+    pub fn for_fork(mut self, name: &str) -> Result<Self> {
+        Self::check_fork_name(name)?;
+        let place = format!("{FORKS_DIRECTORY}/{name}");
         let made = self
             .disk()
-            .make_dir_unless_there(BRANCHES)
+            .make_dir_unless_there(FORKS_DIRECTORY)
             .and_then(|()| self.disk().make_dir_unless_there(&place));
         made.map_err(|error| crate::Error::system(Operation::OpenStore, error))?;
         self.history = self.disk().below(&place);
-        self.branch = Some(name.to_owned());
+        self.fork = Some(name.to_owned());
         Ok(self)
     }
 
-    /// Refuses a name that no branch can have.
-    pub fn check_branch_name(name: &str) -> Result<()> {
-        let detail = "a branch is named with up to 100 letters, digits, `-`, `_` and `.`";
+    /// Fails if no fork can have this name.
+    pub fn check_fork_name(name: &str) -> Result<()> {
+        let detail = "a fork is named with up to 100 letters, digits, `-`, `_` and `.`";
         let refused = || {
             crate::Error::new(Operation::OpenStore, ErrorKind::InvalidArgument)
                 .with_path_text(name)
@@ -193,35 +195,34 @@ impl Store {
         is_plain_name(name).then_some(()).ok_or_else(refused)
     }
 
-    /// Takes away what a branch has for itself: its operations, and the snapshot that it was at. One that is
-    /// not there is as good as gone.
+    /// Deletes a fork's own records: its operations and its current snapshot. Succeeds if there is no such fork.
     ///
     /// ```
     /// # use wink_fs::Store;
     /// # let directory = tempfile::tempdir().unwrap();
     /// # let place = directory.path().join("store");
-    /// Store::create_ambient(&place)?.on_branch("attempt")?;
-    /// Store::open_ambient(&place)?.forget_branch("attempt")?;
+    /// Store::create_ambient(&place)?.for_fork("attempt")?;
+    /// Store::open_ambient(&place)?.forget_fork("attempt")?;
     /// assert!(!place.join("branches/attempt").exists());
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn forget_branch(&self, name: &str) -> Result<()> {
-        Self::check_branch_name(name)?;
-        let removed = self.disk().remove_all(&format!("{BRANCHES}/{name}"));
+    pub fn forget_fork(&self, name: &str) -> Result<()> {
+        Self::check_fork_name(name)?;
+        let removed = self.disk().remove_all(&format!("{FORKS_DIRECTORY}/{name}"));
         removed.map_err(|error| crate::Error::system(Operation::Delete, error))
     }
 
-    /// Returns the id that the store was given when it was made.
+    /// Returns the store's unique id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the place for what a host's captures learn.
+    /// Returns the path of the index of host captures.
     pub(crate) fn index_path(&self) -> std::path::PathBuf {
         self.history.path(INDEX)
     }
 
-    /// Returns the history that is kept in the store's directory.
+    /// Returns the operation log in the store.
     pub(crate) fn oplog(&self) -> FileOpLog {
         FileOpLog::new(self.history.clone())
     }
@@ -239,7 +240,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     format::write(disk, STRATEGY)
 }
 
-/// Removes what dead writers left behind, if no process is writing and the disk allows it.
+/// Removes unfinished files of dead processes, if no process writes now.
 fn sweep(disk: &Disk, directories: &[&str]) {
     let Some(_alone) = lock::alone(disk) else { return };
     for directory in directories {
@@ -259,12 +260,12 @@ impl SnapshotStore for Store {
         publish::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
     }
 
-    fn line(&self) -> Option<&str> {
-        self.branch.as_deref()
+    fn fork(&self) -> Option<&str> {
+        self.fork.as_deref()
     }
 
     fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {
-        // What fails now fails again, and is reported, when it is needed.
+        // A failure here comes again, and is reported, when the packs are needed.
         Some(Box::new(|| drop(self.objects.refresh())))
     }
 
@@ -277,14 +278,14 @@ impl SnapshotStore for Store {
 
     fn describe(&self, id: &SnapshotId) -> Result<Snapshot> {
         let mut snapshot = catalog::read(self.disk(), &id.to_string())?;
-        orphaned_forks::settle(self.disk(), std::slice::from_mut(&mut snapshot));
+        catalog::group_orphaned(self.disk(), std::slice::from_mut(&mut snapshot));
         Ok(snapshot)
     }
 
     fn list(&self) -> Result<Vec<Snapshot>> {
         let listed = self.catalog.list(self.disk());
         let mut listed = listed.map_err(|error| failure::of(Operation::List, error))?;
-        orphaned_forks::settle(self.disk(), &mut listed);
+        catalog::group_orphaned(self.disk(), &mut listed);
         Ok(listed)
     }
 
@@ -300,11 +301,11 @@ impl SnapshotStore for Store {
         forget::forget(self, choose).map_err(|error| error.during(Operation::Prune))
     }
 
-    /// Packs go of which nothing is needed; those of which much is not needed, and small ones where there
-    /// are many, become new ones. Where anything is damaged nothing is done, and it is Corrupt.
+    /// Deletes packs without needed objects. Packs with many unneeded objects, and small ones if there are many, are
+    /// merged into new ones. If anything is damaged, nothing is done, and the error is Corrupt.
     fn reclaim(&self) -> Result<Reclaimed> {
         match gc::reclaim(self, Care::Usual) {
-            // What is written anew needs space before it gives any back.
+            // Rewriting needs space before it frees any: delete only whole packs then.
             Err(error) if error.kind() == ErrorKind::NoSpace => gc::reclaim(self, Care::Sparing),
             done => done,
         }
@@ -314,18 +315,26 @@ impl SnapshotStore for Store {
         redact::redact(self, out).map_err(|error| error.during(Operation::Prune))
     }
 
-    /// What is damaged is moved to `quarantine` in the store's directory, what is whole of a damaged pack
-    /// is in another pack before, and nothing is deleted. The next snapshot stores again what is missing.
+    /// Moves damaged files to `quarantine` in the store's directory, after intact objects of a damaged pack were
+    /// copied; nothing is deleted. The next snapshot stores again what is missing.
     fn repair_by(&self, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
         repair::repair(self, heal).map_err(|error| error.during(Operation::Repair))
     }
 
     fn is_fragmented(&self) -> Result<bool> {
-        usage::is_fragmented(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+        gc::is_fragmented(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    /// None once the pack of the snapshot was merged with others.
+    fn stored_bytes(&self, snapshot: &Snapshot) -> Option<u64> {
+        match snapshot.reference.as_str() {
+            "" => Some(0),
+            pack => self.disk().size(&pack::place(pack)).ok(),
+        }
     }
 
     fn usage(&self) -> Result<Usage> {
-        usage::of(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+        gc::usage(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
     }
 
     fn pin(&self, pin: &Pin) -> Result<()> {
@@ -342,7 +351,7 @@ impl SnapshotStore for Store {
     }
 
     fn set_tag(&self, id: &SnapshotId, tag: Option<&str>) -> Result<Snapshot> {
-        tagging::set_tag(self, id, tag)
+        catalog::set_tag(self, id, tag)
     }
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {

@@ -1,4 +1,4 @@
-//! Publishing a snapshot: objects first, the record last.
+//! Publishes a snapshot: objects first, the record last.
 
 use std::io;
 
@@ -12,19 +12,19 @@ use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotStore, check_new, 
 use crate::tree::Tree;
 use crate::tree::hash::TreeHash;
 
-/// Keeps a tree; what it relies on is not deleted meanwhile, and a failure leaves nothing behind.
+/// Stores a tree as a snapshot; a failure leaves nothing behind.
 pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
     let failed = |error| failure::of(Operation::Snapshot, error);
     check_request(store, new)?;
+    // From here on no object is deleted that the new snapshot may refer to without storing it again.
     let _shared = lock::share(store.disk())?;
-    let Standing { packs_there, complete } = Standing::of(store).map_err(failed)?;
+    let UsablePacks { packs, complete } = UsablePacks::of(store).map_err(failed)?;
     let writer = PackWriter::new(store.disk());
-    let captured =
-        Capture::new(tree, &packs_there, complete, &writer).run(new.progress.as_ref())?;
+    let captured = Capture::new(tree, &packs, complete, &writer).run(new.progress.as_ref())?;
     let pack = writer.finish().map_err(failed)?;
     let described = describe(new, captured);
-    let line = new.line.clone().or_else(|| store.line().map(str::to_owned));
-    publish(store, &packs_there, pack, Snapshot { line, ..described })
+    let fork = new.fork.clone().or_else(|| store.fork().map(str::to_owned));
+    publish(store, &packs, pack, Snapshot { fork, ..described })
 }
 
 /// Refuses early what publishing would refuse.
@@ -38,15 +38,15 @@ fn check_request(store: &Store, new: &NewSnapshot) -> Result<()> {
     check_new(new.id, new.tag.as_deref(), snapshots.iter())
 }
 
-/// Says what a new snapshot may rely on.
-struct Standing {
-    packs_there: PackSet,
-    /// Whether no pack is missing or damaged that should be there: where one is, the objects in the others
-    /// do not say what is below them.
+/// The packs that a new snapshot may refer to.
+struct UsablePacks {
+    packs: PackSet,
+    /// Whether no pack is missing or damaged. Otherwise a stored directory does not prove that everything below it is
+    /// stored.
     complete: bool,
 }
 
-impl Standing {
+impl UsablePacks {
     fn of(store: &Store) -> io::Result<Self> {
         let all = store.objects.refresh()?;
         let snapshots = store.catalog.list(store.disk())?;
@@ -55,8 +55,9 @@ impl Standing {
         let manifest = manifest.unwrap_or_default();
         let expected = manifest.expected(&snapshots);
         let there = expected.keys().all(|id| all.has_pack(id));
+        // If a pack is missing or damaged, every file is looked up on its own, and stored again if it is missing.
         let complete = is_known && there && all.unusable.is_empty();
-        Ok(Self { packs_there: all.relied_on(&expected), complete })
+        Ok(Self { packs: all.relied_on(&expected), complete })
     }
 }
 
@@ -68,47 +69,49 @@ fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<Skipped>)) -> Snapshot {
     snapshot
 }
 
-/// Gives a snapshot its place in the order and makes it visible.
+/// Gives a snapshot its number and makes it visible.
 ///
-/// The record is on disk before the pack gets its name, so that a disk without room is noticed while
-/// nothing is visible yet.
+/// The record is on disk before the pack gets its name, so that a full disk is noticed while nothing is visible yet.
 fn publish(
     store: &Store,
-    packs_there: &PackSet,
+    packs: &PackSet,
     pack: Option<FinishedPack<'_>>,
     mut snapshot: Snapshot,
 ) -> Result<Snapshot> {
     let failed = |error| failure::of(Operation::Snapshot, error);
     let _turn = lock::publish(store.disk())?;
-    // Bound after the lock, so that a failure removes the pack before another process gets the lock.
+    // Bound after the lock, so that on failure the pack is removed before another process gets the lock.
     let mut pack = pack;
     let others = store.catalog.list(store.disk()).map_err(failed)?;
     check_new(Some(snapshot.id), snapshot.tag.as_deref(), others.iter())?;
-    check_still_there(store, packs_there)?;
+    check_still_there(store, packs)?;
     let last = others.last().map_or(0, |last| last.sequence);
     snapshot.sequence = last.max(last_number(store).map_err(failed)?).saturating_add(1);
     snapshot.reference = pack.as_ref().map_or_else(String::new, |pack| pack.id.clone());
     let mut record = catalog::prepare(store.disk(), &snapshot)?;
     if let Some(pack) = &mut pack {
+        // The pack first: a record whose pack is missing would be a damaged snapshot, while a pack without a record is
+        // only wasted space.
         pack.file.publish().map_err(failed)?;
     }
     record.publish().map_err(failed)?;
     record.keep();
     pack.into_iter().for_each(|pack| pack.file.keep());
+    // Only now is neither removed when this function returns.
     store.catalog.remember(store.disk(), &snapshot);
     Ok(snapshot)
 }
 
-/// Returns the last number that was given, as far as the manifest knows: that of a snapshot which is gone stays its own.
+/// Returns the last number in use, as far as the manifest knows; the number of a pruned snapshot is not reused.
 fn last_number(store: &Store) -> io::Result<u64> {
     Ok(PackManifest::read(store.disk())?.whole().map_or(0, |manifest| manifest.last_number()))
 }
 
-/// Refuses to rely on a pack that its writer took back because it could not be made durable.
-fn check_still_there(store: &Store, packs_there: &PackSet) -> Result<()> {
+/// Fails if a pack disappeared, because its writer could not sync it and removed it.
+fn check_still_there(store: &Store, packs: &PackSet) -> Result<()> {
     let ids = store.objects.pack_ids();
     let ids = ids.map_err(|error| failure::of(Operation::Snapshot, error))?;
-    if packs_there.packs().iter().all(|pack| ids.contains(&pack.id)) {
+    if packs.packs().iter().all(|pack| ids.contains(&pack.id)) {
         Ok(())
     } else {
         Err(Error::new(Operation::Snapshot, ErrorKind::Conflict)

@@ -1,43 +1,43 @@
-//! A file that is not part of the store yet.
+//! Unfinished files of a store.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use super::disk::Disk;
 
-/// What the names of unfinished files start with; nothing reads such files.
+/// The prefix of unfinished files, which no reader opens.
 const PREFIX: char = '.';
 
-/// Tells whether a file is no part of the store.
+/// Returns whether a file is unfinished.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Returns where a file lies until it gets its name.
+/// Returns the temporary path of a file.
 pub(super) fn place(directory: &str, name: &str) -> String {
     format!("{directory}/{PREFIX}{name}.tmp")
 }
 
-/// Holds a file under a temporary name; unless it is published, it goes when this is dropped.
+/// An unfinished file, deleted on drop unless it is published.
 #[derive(Debug)]
 pub(crate) struct Temporary<'a> {
     disk: &'a Disk,
     file: File,
     directory: &'static str,
     name: String,
-    /// Where it is now, so that it can be taken away again.
+    /// Its current path, if it is to be deleted.
     place: Option<String>,
 }
 
 impl<'a> Temporary<'a> {
-    /// Makes the file that is to become `name` in a directory of the store.
+    /// Makes the file that is to become `name`.
     pub(crate) fn new(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
         let place = place(directory, &name);
         let file = disk.create(&place)?;
         Ok(Self { disk, file, directory, name, place: Some(place) })
     }
 
-    /// Makes the file where only the holder of a lock does, over what one left that died.
+    /// Makes the file, replacing one of a dead process; requires a lock.
     pub(crate) fn over(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
         match Self::new(disk, directory, name.clone()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -48,27 +48,31 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// Makes all bytes durable. After a failure the caller must not retry, because the kernel may have dropped them.
+    /// Syncs the content. After a failure the caller must not retry, because the kernel may have dropped the data and
+    /// report success.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// Gives the file its name and makes that durable; if that fails, the file goes.
+    /// Renames the file into place and syncs the directory; on failure the file is deleted.
     pub(crate) fn publish(&mut self) -> io::Result<()> {
         self.rename()?;
         self.disk.sync_dir(self.directory)
     }
 
-    /// Takes the place of the file of its name, and makes that durable; if that fails, it stays all the same,
-    /// because what it replaced is gone.
+    /// Replaces the file of its name and syncs the directory.
+    ///
+    /// On failure it stays all the same, because the old one is gone.
     pub(crate) fn replace(mut self) -> io::Result<()> {
         self.rename()?;
-        let (disk, directory) = (self.disk, self.directory);
+        // Kept before the sync: dropping it on failure would delete the only file of that name.
+        let disk = self.disk;
+        let directory = self.directory;
         self.keep();
         disk.sync_dir(directory)
     }
 
-    /// Gives the file its name.
+    /// Renames the file into place.
     pub(crate) fn rename(&mut self) -> io::Result<()> {
         let place = format!("{}/{}", self.directory, self.name);
         if let Some(from) = &self.place {
@@ -82,14 +86,14 @@ impl<'a> Temporary<'a> {
         &self.file
     }
 
-    /// Gives it another name to become.
+    /// Changes the name that it will get.
     #[must_use]
     pub(crate) fn named(mut self, name: String) -> Self {
         self.name = name;
         self
     }
 
-    /// Lets the file stay when this is dropped.
+    /// Keeps the file on drop.
     pub(crate) fn keep(mut self) {
         self.place = None;
     }
@@ -108,7 +112,7 @@ impl Write for Temporary<'_> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
-            // What cannot be removed now is removed when the store is opened.
+            // If this fails, the file is removed when the store is next opened.
             let _ = self.disk.remove(place);
         }
     }

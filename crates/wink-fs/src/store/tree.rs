@@ -1,28 +1,29 @@
-//! A snapshot as a tree.
+//! Reads a snapshot as a tree.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use super::catalog::list;
+use parking_lot::RwLock;
+
 use super::failure;
 use super::objects::chunked_file::LargeFile;
 use super::objects::index::ObjectIndex;
 use super::objects::object::{ObjectId, ObjectKind};
+use super::objects::part_list;
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
-use crate::tree::merkle::{self, Identity};
+use crate::tree::merkle::{self, Decoded, Identity};
 use crate::tree::{Entry, KnownEntry, KnownFile, Stat, Tree};
 
-/// The entries of one directory, sorted by name.
-type Directory = Arc<[(Name, Identity)]>;
+type Directory = Arc<Decoded>;
 
-/// Reads a snapshot from the packs of its store; directories are read once.
+/// A snapshot in a store; each directory is read once.
 pub(super) struct StoreTree {
     objects: Arc<ObjectIndex>,
     root: TreeHash,
@@ -30,7 +31,7 @@ pub(super) struct StoreTree {
 }
 
 impl StoreTree {
-    /// Makes the tree of a root directory, which must be there.
+    /// Opens the tree of a root directory.
     pub(super) fn open(objects: Arc<ObjectIndex>, root: TreeHash) -> io::Result<Self> {
         let tree = Self { objects, root, directories: RwLock::default() };
         tree.directory(&root)?;
@@ -38,13 +39,13 @@ impl StoreTree {
     }
 
     fn directory(&self, hash: &TreeHash) -> io::Result<Directory> {
-        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.directories.read();
         if let Some(directory) = known.get(hash) {
             return Ok(Arc::clone(directory));
         }
         drop(known);
         let directory: Directory = read_directory(&self.objects, hash)?.into();
-        let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.directories.write();
         known.insert(*hash, Arc::clone(&directory));
         Ok(directory)
     }
@@ -59,8 +60,9 @@ impl StoreTree {
                 Identity::File { .. } => return Err(missing()),
             };
             let directory = directory.map_err(|error| unread(operation, path, error))?;
-            let at = directory.binary_search_by(|(name, _)| name.as_bytes().cmp(segment));
-            found = directory[at.map_err(|_| missing())?].1;
+            let entries = &directory.entries;
+            let at = entries.binary_search_by(|(name, _)| name.as_bytes().cmp(segment));
+            found = entries[at.map_err(|_| missing())?].1;
         }
         Ok(found)
     }
@@ -84,7 +86,7 @@ impl StoreTree {
     }
 
     fn large(&self, hash: &ContentHash, size: u64, bytes: &[u8]) -> io::Result<Content> {
-        let parts = list::decode(bytes).filter(|parts| list::size(parts) == size);
+        let parts = part_list::decode_sized(bytes, size);
         let parts =
             parts.ok_or_else(|| damaged(format!("the {} is damaged", ObjectId::list(hash))))?;
         let file = LargeFile::new(Arc::clone(&self.objects), *hash, &parts);
@@ -92,11 +94,8 @@ impl StoreTree {
     }
 }
 
-/// Reads a directory; one that no tree could have is refused.
-pub(super) fn read_directory(
-    objects: &ObjectIndex,
-    hash: &TreeHash,
-) -> io::Result<Vec<(Name, Identity)>> {
+/// Reads a directory; an invalid one is refused.
+pub(super) fn read_directory(objects: &ObjectIndex, hash: &TreeHash) -> io::Result<Decoded> {
     let id = ObjectId::directory(hash);
     merkle::decode(&objects.get(&id)?)
         .ok_or_else(|| damaged(format!("the {id} has names that no directory has")))
@@ -111,8 +110,13 @@ impl Tree for StoreTree {
         let identity = self.find(Operation::Stat, path)?;
         let size = self.size(&identity).map_err(|error| unread(Operation::Stat, path, error))?;
         let mut stat = Stat::new(identity.kind(), size);
-        if let Identity::File { mode, .. } = identity {
-            stat.mode = mode;
+        match identity {
+            Identity::File { mode, .. } => stat.mode = mode,
+            Identity::Directory(hash) => {
+                let directory = self.directory(&hash);
+                stat.mode = directory.map_err(|error| unread(Operation::Stat, path, error))?.mode;
+            }
+            Identity::Link(_) => {}
         }
         Ok(stat)
     }
@@ -124,7 +128,7 @@ impl Tree for StoreTree {
         let directory =
             self.directory(&hash).map_err(|error| unread(Operation::List, path, error))?;
         let entry = |(name, identity): &(Name, Identity)| Entry::new(name.clone(), identity.kind());
-        Ok(directory.iter().map(entry).collect())
+        Ok(directory.entries.iter().map(entry).collect())
     }
 
     fn open(&self, path: &TreePath) -> Result<Content> {
@@ -168,7 +172,7 @@ impl Tree for StoreTree {
             Ok(KnownEntry::new(Entry::new(name.clone(), identity.kind()), file))
         };
         let directory = self.directory(&hash).map_err(failed)?;
-        directory.iter().map(known).collect::<io::Result<_>>().map_err(failed)
+        directory.entries.iter().map(known).collect::<io::Result<_>>().map_err(failed)
     }
 
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {

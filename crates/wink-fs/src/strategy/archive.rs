@@ -1,19 +1,19 @@
 //! `archive`: a compressed tar for each snapshot, which any tar can unpack.
 //!
-//! It is one stream of several zstd frames, each of some entries or of one large file. A manifest knows
-//! where each content begins, so that one file is read without unpacking what is before it.
+//! It is a stream of zstd frames, each with some entries or one large file. The manifest has the position of each
+//! content, so that one file is read without unpacking those before it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use zstd::stream::read::Decoder;
 use zstd::stream::write::Encoder;
 
 use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest, Place};
-use super::streamed::{ReadFrom, streamed};
 use super::tar::{self, Member};
 use crate::error::{damaged, worded};
 use crate::hash::ContentHash;
@@ -22,17 +22,18 @@ use crate::snapshot::{Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::tree::FileMode;
 use crate::tree::content::{Content, ReadAt};
+use crate::tree::streamed::{ReadFrom, streamed};
 
-/// The directory that archives are in.
+/// The directory of archives.
 pub(super) const DIRECTORY: &str = "archives";
 
 const SUFFIX: &str = ".tar.zst";
 const LEVEL: i32 = 3;
 
-/// A frame ends when it has so much; a larger file has one of its own.
+/// A frame ends at this size; a larger file has its own.
 const FRAME_BYTES: usize = 256 * 1024;
 
-/// No frame of several files comes near.
+/// Larger than any frame of several files.
 const MAX_FRAME_BYTES: u64 = 1024 * 1024;
 
 /// Keeps each snapshot as an archive.
@@ -80,17 +81,17 @@ impl Keeper for ArchiveKeeper {
     }
 }
 
-/// An archive on its way out.
+/// An archive being written.
 struct Writer {
     file: File,
-    /// Where the next frame begins.
+    /// The start of the next frame.
     end: u64,
-    /// What the next frame holds so far.
+    /// The content of the next frame so far.
     frame: Vec<u8>,
 }
 
 impl Writer {
-    /// Writes what there is as a frame.
+    /// Writes the frame.
     fn flush(&mut self) -> io::Result<()> {
         if self.frame.is_empty() {
             return Ok(());
@@ -114,10 +115,12 @@ impl Writer {
         Ok(ContentHash::of(&bytes))
     }
 
-    /// Writes a frame with a header that was added before, and all of a content.
+    /// Writes a frame of a pending header and a whole content.
     fn add_large(&mut self, content: &Content) -> io::Result<ContentHash> {
         let header = std::mem::take(&mut self.frame);
-        let (mut hasher, mut size, mut padding) = (blake3::Hasher::new(), 0, Vec::new());
+        let mut hasher = blake3::Hasher::new();
+        let mut size = 0;
+        let mut padding = Vec::new();
         let mut packer = Encoder::new(Counting { file: &self.file, count: 0 }, LEVEL)?;
         packer.write_all(&header)?;
         content.for_each_chunk(|chunk| {
@@ -133,7 +136,7 @@ impl Writer {
     }
 }
 
-/// A header that is written already says how much follows.
+/// Checks the size, because the header that declares it is written already.
 fn check_size(read: u64, content: &Content) -> io::Result<()> {
     if read == content.len() {
         Ok(())
@@ -169,12 +172,8 @@ struct Packing<'a> {
 }
 
 impl Packing<'_> {
-    fn writer(&self) -> MutexGuard<'_, Writer> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, name: &[u8], member: Member<'_>) -> io::Result<()> {
-        let mut writer = self.writer();
+        let mut writer = self.writer.lock();
         tar::put_header(&mut writer.frame, name, member);
         writer.flush_if_full()
     }
@@ -194,7 +193,8 @@ impl Work for Packing<'_> {
     }
 
     fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<KeptContent> {
-        let (mut writer, size) = (self.writer(), content.len());
+        let mut writer = self.writer.lock();
+        let size = content.len();
         let is_large = size > FRAME_BYTES as u64;
         if is_large {
             writer.flush()?;
@@ -211,7 +211,7 @@ impl Work for Packing<'_> {
     }
 
     fn finish(self: Box<Self>, _: &Snapshot, _: &Directory) -> io::Result<Finished> {
-        let mut writer = self.writer();
+        let mut writer = self.writer.lock();
         tar::put_end(&mut writer.frame);
         writer.flush()?;
         writer.file.sync_all()?;
@@ -220,7 +220,7 @@ impl Work for Packing<'_> {
     }
 }
 
-/// Says where content is: which frame, and where in it.
+/// Encodes the position of content: its frame, and the offset there.
 fn encode(frame: u64, offset: u64) -> Place {
     [frame.to_le_bytes(), offset.to_le_bytes()].concat()
 }
@@ -232,13 +232,13 @@ fn decode(place: &[u8]) -> io::Result<(u64, u64)> {
 
 struct ArchiveReader {
     file: Arc<File>,
-    /// The frame that was unpacked last, for the files that lie beside each other.
+    /// The frame unpacked last, because neighbouring files share one.
     last: Mutex<Option<(u64, Bytes)>>,
 }
 
 impl ArchiveReader {
     fn frame(&self, start: u64) -> io::Result<Bytes> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some((_, bytes)) = last.as_ref().filter(|(known, _)| *known == start) {
             return Ok(bytes.clone());
         }

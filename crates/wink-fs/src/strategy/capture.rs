@@ -1,7 +1,9 @@
-//! From a tree to a manifest, keeping every content on the way.
+//! Turns a tree into a manifest, and keeps every content.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::keeper::Work;
 use super::manifest::{Directory, KeptFile, Node};
@@ -10,15 +12,16 @@ use crate::path::{Name, TreePath};
 use crate::snapshot::Skipped;
 use crate::store::capture::{SPECIAL, changed};
 use crate::store::failure;
-use crate::tree::descend::descend;
+use crate::tree::descend;
+use crate::tree::hash::directory_mode;
 use crate::tree::{Entry, Kind, Tree};
 use crate::util::parallel;
 
-/// Keeps a tree; returns its root and what was left out, by path.
+/// Keeps a tree; returns its root and the paths that were left out.
 pub(super) fn capture(tree: &dyn Tree, work: &dyn Work) -> Result<(Arc<Directory>, Vec<Skipped>)> {
     let capture = Capture { tree, work, skipped: Mutex::default() };
     let root = capture.directory(&TreePath::root(), work.base())?;
-    let mut skipped = capture.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut skipped = capture.skipped.into_inner();
     skipped.sort();
     Ok((root, skipped))
 }
@@ -40,7 +43,7 @@ impl Capture<'_> {
         self.work.enter(path).map_err(|error| unkept(path, error))?;
         let entries = self.entries(path, base.map(|base| &**base))?;
         let place = self.work.leave(&entries).map_err(|error| unkept(path, error))?;
-        Ok(Arc::new(Directory::new(entries, place)))
+        Ok(Arc::new(Directory::new(directory_mode(self.tree, path)?, entries, place)))
     }
 
     fn entries(&self, path: &TreePath, base: Option<&Directory>) -> Result<Vec<(Name, Node)>> {
@@ -72,7 +75,7 @@ impl Capture<'_> {
 
     fn leave_out(&self, path: &TreePath) -> Found {
         let left_out = Skipped::new(path.to_string(), SPECIAL);
-        self.skipped.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
+        self.skipped.lock().push(left_out);
         None
     }
 
@@ -88,7 +91,8 @@ impl Capture<'_> {
         {
             return Ok(KeptFile { mode: self.tree.stat(path)?.mode, ..base.clone() });
         }
-        let (content, mode) = (self.tree.open(path)?, self.tree.stat(path)?.mode);
+        let content = self.tree.open(path)?;
+        let mode = self.tree.stat(path)?.mode;
         let claimed = content.known_hash().or_else(|| self.tree.known_hash(path));
         let kept = self.work.file(path, mode, &content).map_err(|error| unkept(path, error))?;
         if claimed.is_none_or(|claimed| claimed == kept.hash) {

@@ -1,4 +1,4 @@
-//! `copy` and `reflink`: a directory of copies for each snapshot, which people can look into.
+//! `copy` and `reflink`: a directory of copies for each snapshot, which users can look into.
 
 use std::fmt;
 use std::fs::File;
@@ -16,15 +16,15 @@ use crate::store::disk::Disk;
 use crate::tree::FileMode;
 use crate::tree::content::Content;
 
-/// The directory that copies are in, those of each snapshot under its id.
+/// The directory of copies, a subdirectory for each snapshot.
 pub(super) const DIRECTORY: &str = "files";
 
 /// How a file gets into a snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
-    /// Its bytes are written again.
+pub(super) enum CopyMethod {
+    /// Its bytes are copied.
     Copy,
-    /// The file system lets both files share their space.
+    /// The file system shares the space of both files.
     Clone,
 }
 
@@ -32,12 +32,12 @@ pub(super) enum Way {
 #[derive(Debug)]
 pub(super) struct CopyKeeper {
     disk: Disk,
-    way: Way,
+    method: CopyMethod,
 }
 
 impl CopyKeeper {
-    pub(super) fn new(disk: Disk, way: Way) -> Self {
-        Self { disk, way }
+    pub(super) fn new(disk: Disk, method: CopyMethod) -> Self {
+        Self { disk, method }
     }
 
     fn copies(&self, id: &SnapshotId) -> io::Result<Copies> {
@@ -56,8 +56,9 @@ impl Keeper for CopyKeeper {
         _: Option<&'a Manifest>,
     ) -> io::Result<Box<dyn Work + 'a>> {
         self.disk.make_dir(&place(&id.to_string()))?;
-        let (copies, reference) = (self.copies(id)?, place(&id.to_string()));
-        Ok(Box::new(Copying { copies, way: self.way, reference }))
+        let copies = self.copies(id)?;
+        let reference = place(&id.to_string());
+        Ok(Box::new(Copying { copies, method: self.method, reference }))
     }
 
     fn reader(&self, id: &SnapshotId) -> io::Result<Arc<dyn Reader>> {
@@ -75,7 +76,7 @@ impl Keeper for CopyKeeper {
 
 struct Copying {
     copies: Copies,
-    way: Way,
+    method: CopyMethod,
     reference: String,
 }
 
@@ -86,9 +87,9 @@ impl Work for Copying {
 
     fn file(&self, path: &TreePath, _: FileMode, content: &Content) -> io::Result<KeptContent> {
         let copy = self.copies.make_file(path)?;
-        let (hash, size) = match self.way {
-            Way::Copy => write(content, &copy)?,
-            Way::Clone => reflink::clone(content, &copy)?,
+        let (hash, size) = match self.method {
+            CopyMethod::Copy => write(content, &copy)?,
+            CopyMethod::Clone => reflink::clone(content, &copy)?,
         };
         Ok(KeptContent { hash, size, place: Place::new() })
     }
@@ -103,9 +104,10 @@ impl Work for Copying {
     }
 }
 
-/// Writes all bytes, and returns their hash and how many there were.
+/// Writes all bytes, and returns their hash and number.
 fn write(content: &Content, mut copy: &File) -> io::Result<(ContentHash, u64)> {
-    let (mut hasher, mut size) = (blake3::Hasher::new(), 0);
+    let mut hasher = blake3::Hasher::new();
+    let mut size = 0;
     content.for_each_chunk(|chunk| {
         hasher.update(chunk);
         size += chunk.len() as u64;

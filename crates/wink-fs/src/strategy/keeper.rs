@@ -1,4 +1,4 @@
-//! What a strategy does in its own way: where contents go, and how they come back.
+//! What differs between strategies: where contents go, and how they are read.
 
 use std::fmt;
 use std::io;
@@ -13,49 +13,48 @@ use crate::tree::content::Content;
 
 /// Keeps the contents of snapshots; names, kinds, modes and targets are in their manifests.
 pub(super) trait Keeper: Send + Sync + fmt::Debug {
-    /// Begins a snapshot; `base` is the last one, for those that keep only what is new.
+    /// Begins a snapshot; `base` is the last one, for incremental strategies.
     fn begin<'a>(
         &'a self,
         id: &SnapshotId,
         base: Option<&'a Manifest>,
     ) -> io::Result<Box<dyn Work + 'a>>;
 
-    /// Tells whether a snapshot is kept as what is new since the last one.
+    /// Returns whether a snapshot has only what is new since the last one.
     fn is_incremental(&self) -> bool {
         false
     }
 
-    /// Gives access to the contents of a snapshot.
+    /// Opens the contents of a snapshot.
     fn reader(&self, id: &SnapshotId) -> io::Result<Arc<dyn Reader>>;
 
-    /// Returns the ids of what is kept, whether or not there is a snapshot of it.
+    /// Returns the ids of everything kept, with or without a snapshot.
     fn held(&self) -> io::Result<Vec<String>>;
 
-    /// Gives back the space of what is kept under an id.
+    /// Deletes what is kept under an id.
     fn forget(&self, id: &str) -> io::Result<()>;
 
-    /// Returns how many packs there are, where several snapshots are in one.
+    /// Returns the number of packs, if snapshots share packs.
     fn packs(&self) -> io::Result<u64> {
         Ok(0)
     }
 
-    /// Returns whether condensing is worth its time although no caller asked for it.
+    /// Returns whether rewriting packs is worth its time.
     fn is_fragmented(&self) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Makes a part of what is kept superfluous, where forgetting snapshots did not give all space back;
-    /// these are all snapshots there are.
+    /// Prepares to free space that deleting snapshots did not free; the list has all snapshots.
     fn condense(&self, _: &[Snapshot], _: ManifestOf<'_>) -> io::Result<Condensed> {
         Ok(Condensed::default())
     }
 
-    /// Removes what [`condense`](Self::condense) made superfluous; no other process stores anything meanwhile.
+    /// Deletes what [`condense`](Self::condense) has replaced; no other process may write.
     fn remove_condensed(&self, _: &Condensed) -> io::Result<Reclaimed> {
         Ok(Reclaimed::default())
     }
 
-    /// Is told all snapshots there are, with the one that is about to be, or after one went.
+    /// Receives all snapshots, including the one about to be published, or after one was deleted.
     fn announce(&self, _: &[Snapshot]) -> io::Result<()> {
         Ok(())
     }
@@ -64,30 +63,30 @@ pub(super) trait Keeper: Send + Sync + fmt::Debug {
 /// Reads the manifest of a snapshot.
 pub(super) type ManifestOf<'m> = &'m dyn Fn(&Snapshot) -> io::Result<Manifest>;
 
-/// What took the place of what.
+/// The result of `condense`.
 #[derive(Default)]
 pub(super) struct Condensed {
-    /// The pack that was written, if any is needed.
+    /// The new pack, if one was needed.
     pub(super) new: Option<String>,
-    /// The packs that nothing needs any more.
+    /// The packs that are not needed any more.
     pub(super) old: Vec<String>,
-    /// What the last snapshot's manifest has to say from now on, where that is something else.
+    /// The new notes of the last snapshot's manifest, if they changed.
     pub(super) notes: Option<Vec<u8>>,
 }
 
-/// One snapshot on its way in; several threads call it at once.
+/// A snapshot being taken; several threads call it at once.
 pub(super) trait Work: Sync {
-    /// Tells whether entries must come one after the other, in their order.
+    /// Returns whether entries must come in order.
     fn in_order(&self) -> bool {
         false
     }
 
-    /// Returns the last snapshot, where what is the same as there needs no look.
+    /// Returns the last snapshot, if unchanged entries can be reused from it.
     fn base(&self) -> Option<&Arc<Directory>> {
         None
     }
 
-    /// Begins a directory, before anything in it.
+    /// Enters a directory.
     fn enter(&self, _: &TreePath) -> io::Result<()> {
         Ok(())
     }
@@ -100,12 +99,12 @@ pub(super) trait Work: Sync {
         Ok(())
     }
 
-    /// Ends a directory, after everything in it.
+    /// Leaves a directory.
     fn leave(&self, _: &[(Name, Node)]) -> io::Result<Place> {
         Ok(Place::new())
     }
 
-    /// Makes everything durable.
+    /// Syncs everything.
     fn finish(self: Box<Self>, snapshot: &Snapshot, root: &Directory) -> io::Result<Finished>;
 }
 
@@ -116,14 +115,14 @@ pub(super) struct KeptContent {
     pub(super) place: Place,
 }
 
-/// What a snapshot's record and manifest say of how it was kept.
+/// The strategy's part of a snapshot's record and manifest.
 #[derive(Default)]
 pub(super) struct Finished {
     pub(super) reference: String,
     pub(super) notes: Vec<u8>,
 }
 
-/// Opens the contents of one snapshot; the caller verifies them.
+/// Opens the contents of one snapshot; the caller checks them.
 pub(super) trait Reader: Send + Sync {
     fn open(&self, path: &TreePath, file: &KeptFile) -> io::Result<Content>;
 }

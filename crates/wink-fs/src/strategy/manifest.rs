@@ -1,7 +1,7 @@
-//! What a snapshot holds, in one file: everything but the contents themselves.
+//! The manifest: everything about a snapshot except the contents.
 //!
-//! A strategy keeps contents in its own way and form. The manifest says what they must be, so that a
-//! copy's permissions, a clone's times or the names in an archive are never trusted.
+//! Strategies keep contents in different forms. The manifest says what they must be, so that a copy's permissions, a
+//! clone's times or the names in an archive are never trusted.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::damaged;
 use crate::hash::ContentHash;
 use crate::path::Name;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::merkle::{self, Identity};
 use crate::tree::{FileMode, Kind};
@@ -17,20 +17,22 @@ use crate::tree::{FileMode, Kind};
 const MAGIC: &[u8] = b"wink manifest 1\n";
 const SUM_BYTES: usize = 32;
 
-/// Where a strategy keeps a thing, in its own words.
+/// The location of a thing, in the strategy's own encoding.
 pub(super) type Place = Vec<u8>;
 
 /// A whole snapshot.
 #[derive(Clone, Debug)]
 pub(super) struct Manifest {
     pub(super) root: Arc<Directory>,
-    /// What the strategy has to know of the whole, in its own words.
+    /// The strategy's own data about the snapshot.
     pub(super) notes: Vec<u8>,
 }
 
-/// A directory with all that is below it, entries sorted by name.
+/// A directory and everything below it, entries sorted by name.
 #[derive(Debug)]
 pub(super) struct Directory {
+    /// Only `private` can be set.
+    pub(super) mode: FileMode,
     pub(super) hash: TreeHash,
     pub(super) place: Place,
     pub(super) entries: Vec<(Name, Node)>,
@@ -72,12 +74,12 @@ impl Node {
 
 impl Directory {
     /// Makes a directory and computes its hash.
-    pub(super) fn new(entries: Vec<(Name, Node)>, place: Place) -> Self {
-        let mut encoded = Vec::new();
+    pub(super) fn new(mode: FileMode, entries: Vec<(Name, Node)>, place: Place) -> Self {
+        let mut encoded = merkle::encode_start(mode);
         for (name, node) in &entries {
             merkle::encode_entry(&mut encoded, name.as_bytes(), &node.identity());
         }
-        Self { hash: merkle::directory_hash(&encoded), place, entries }
+        Self { mode, hash: merkle::directory_hash(&encoded), place, entries }
     }
 
     pub(super) fn find(&self, name: &[u8]) -> Option<&Node> {
@@ -87,7 +89,7 @@ impl Directory {
 }
 
 impl Manifest {
-    /// Returns the bytes of the file; the last ones are the hash of all before.
+    /// Encodes the manifest; it ends with the hash of the rest.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         put_bytes(&mut bytes, &self.notes);
@@ -97,7 +99,7 @@ impl Manifest {
         bytes
     }
 
-    /// Reads the bytes of a file; what is not exactly as it was written is damage.
+    /// Decodes a manifest; anything that was not written exactly so is damage.
     pub(super) fn decode(bytes: &[u8]) -> io::Result<Self> {
         parse(bytes)
             .ok_or_else(|| damaged("a snapshot's manifest is damaged; verify the snapshots"))
@@ -121,7 +123,7 @@ fn put_directory(into: &mut Vec<u8>, directory: &Directory) {
                 put_bytes(into, target);
             }
             Node::Directory(below) => {
-                into.push(b'd');
+                into.push(if below.mode.private { b'p' } else { b'd' });
                 descend(|| put_directory(into, below));
             }
         }
@@ -142,7 +144,7 @@ fn parse(bytes: &[u8]) -> Option<Manifest> {
     }
     let mut rest = body.strip_prefix(MAGIC)?;
     let notes = take_bytes(&mut rest)?.to_vec();
-    let root = Arc::new(take_directory(&mut rest)?);
+    let root = Arc::new(take_directory(&mut rest, FileMode::default())?);
     rest.is_empty().then_some(Manifest { root, notes })
 }
 
@@ -159,7 +161,7 @@ fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(front)
 }
 
-fn take_directory(bytes: &mut &[u8]) -> Option<Directory> {
+fn take_directory(bytes: &mut &[u8], mode: FileMode) -> Option<Directory> {
     let place = take_bytes(bytes)?.to_vec();
     let count = u32::from_le_bytes(take(bytes)?);
     let mut entries: Vec<(Name, Node)> = Vec::new();
@@ -170,14 +172,19 @@ fn take_directory(bytes: &mut &[u8]) -> Option<Directory> {
         }
         entries.push((name, take_node(bytes)?));
     }
-    Some(Directory::new(entries, place))
+    Some(Directory::new(mode, entries, place))
 }
 
 fn take_node(bytes: &mut &[u8]) -> Option<Node> {
+    let directory = |bytes: &mut &[u8], private: bool| {
+        let mode = FileMode::default().private(private);
+        Some(Node::Directory(Arc::new(descend(|| take_directory(bytes, mode))?)))
+    };
     Some(match take::<1>(bytes)? {
         [b'f'] => Node::File(take_file(bytes)?),
         [b'l'] => Node::Link(take_bytes(bytes)?.to_vec()),
-        [b'd'] => Node::Directory(Arc::new(descend(|| take_directory(bytes))?)),
+        [b'd'] => return directory(bytes, false),
+        [b'p'] => return directory(bytes, true),
         _ => return None,
     })
 }
@@ -204,10 +211,15 @@ mod tests {
             place: b"somewhere".to_vec(),
         };
         let name = |raw: &[u8]| Name::from_disk(raw).unwrap();
-        let below = Directory::new(vec![(name(b"\xff\n"), Node::Link(b"..".to_vec()))], vec![1]);
+        let private = FileMode::default().private(true);
+        let below =
+            Directory::new(private, vec![(name(b"\xff\n"), Node::Link(b"..".to_vec()))], vec![1]);
         let entries =
             vec![(name(b"a"), Node::File(file)), (name(b"d"), Node::Directory(Arc::new(below)))];
-        Manifest { root: Arc::new(Directory::new(entries, vec![])), notes: b"notes".to_vec() }
+        Manifest {
+            root: Arc::new(Directory::new(FileMode::default(), entries, vec![])),
+            notes: b"notes".to_vec(),
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The ways to keep snapshots of a directory, and how one is chosen.
+//! The snapshot strategies, and how one is chosen.
 
 mod archive;
 mod capture;
@@ -7,7 +7,6 @@ mod copy;
 #[cfg(unix)]
 mod git;
 mod keeper;
-mod kept;
 mod manifest;
 mod options;
 #[cfg(target_os = "linux")]
@@ -15,7 +14,7 @@ mod overlay;
 #[cfg(target_os = "linux")]
 mod reflink;
 mod retention;
-mod streamed;
+mod snapshots;
 mod tar;
 mod tree;
 
@@ -27,9 +26,9 @@ pub use self::options::StrategyOptions;
 pub use self::overlay::OverlayMount;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
-/// Names a way to keep snapshots.
+/// A way to keep snapshots.
 ///
-/// All of them keep the same: one workspace has the same [`tree_hash`](crate::tree_hash) by each.
+/// All of them keep the same: a workspace has the same [`tree_hash`](crate::tree_hash) with each.
 ///
 /// ```
 /// use wink_fs::Strategy;
@@ -42,18 +41,17 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// The first that the directory and the machine are made for: `reflink` where files can be cloned, `git`
-    /// for a git repository, `overlay` for what `OverlayMount` mounted, `archive`, `copy`.
+    /// The first that fits the directory and the machine: `reflink` if files can be cloned, `git` for a git repository,
+    /// `overlay` for a workspace of `OverlayMount`, `archive`, `copy`.
     Auto,
     /// The content-addressed store, which works everywhere and is the fastest.
     #[default]
     Store,
-    /// Clones that share their space with the files; on btrfs and XFS.
+    /// Clones that share their space with the files; on Btrfs and XFS.
     Reflink,
-    /// Objects of a bare git repository, which git can read; a prune takes those of deleted snapshots out.
+    /// Objects of a bare git repository, readable by git; a prune removes those of deleted snapshots.
     Git,
-    /// What is different from the base of a workspace that `OverlayMount` mounted; the base must stay as
-    /// it is.
+    /// The difference from the base of a workspace of `OverlayMount`; the base must not change.
     Overlay,
     /// A compressed tar for each snapshot.
     Archive,
@@ -73,7 +71,7 @@ const NAMES: [(Strategy, &str); 7] = [
 ];
 
 impl Strategy {
-    /// Returns its name, as settings spell it.
+    /// Returns its name in settings.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(strategy, _)| *strategy == self).map_or("auto", |(_, name)| name)
     }

@@ -1,4 +1,4 @@
-//! From what is configured to what keeps snapshots.
+//! Makes a snapshot store from settings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use super::Strategy;
 use super::archive;
 #[cfg(target_os = "linux")]
-use super::copy::{self, CopyKeeper, Way};
+use super::copy::{self, CopyKeeper, CopyMethod};
 #[cfg(unix)]
 use super::git;
 use super::keeper::Keeper;
-use super::kept::{self, Fill, KeptSnapshots};
 #[cfg(target_os = "linux")]
 use super::overlay;
 use super::retention::Limited;
+use super::snapshots::{self, Fill, StrategySnapshots};
 use crate::error::{Error, Operation, Result};
 use crate::snapshot::SnapshotStore;
 use crate::store::disk::Disk;
 use crate::store::{Store, format};
 
-/// Says how the snapshots of a directory are kept, where, and how many.
+/// How and where the snapshots of a directory are kept, and how many.
 ///
 /// ```
 /// use wink_fs::{HostBackend, Strategy, StrategyOptions, Workspace};
@@ -45,40 +45,40 @@ use crate::store::{Store, format};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct StrategyOptions {
-    /// The way they are kept.
+    /// How they are kept.
     pub strategy: Strategy,
-    /// The directory they are kept in, outside of what they are of.
+    /// Where they are kept, outside of the workspace.
     pub snapshot_dir: PathBuf,
-    /// How many snapshots are kept that a caller asked for and gave no tag; the oldest are removed.
+    /// How many untagged snapshots by users and agents are kept; the oldest are removed.
     pub max_snapshots: usize,
 }
 
 impl StrategyOptions {
-    /// Names the directory of the snapshots; ten are kept, in the store.
+    /// Names the directory of the snapshots; the defaults are ten snapshots, in the store.
     pub fn new(snapshot_dir: impl Into<PathBuf>) -> Self {
-        let (strategy, snapshot_dir) = (Strategy::default(), snapshot_dir.into());
+        let strategy = Strategy::default();
+        let snapshot_dir = snapshot_dir.into();
         Self { strategy, snapshot_dir, max_snapshots: 10 }
     }
 
-    /// Sets the way they are kept.
+    /// Sets how they are kept.
     #[must_use]
     pub fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
         self
     }
 
-    /// Sets how many snapshots are kept that a caller asked for and gave no tag; at least the newest is.
+    /// Sets how many untagged snapshots are kept; the newest always is.
     #[must_use]
     pub fn max_snapshots(mut self, max_snapshots: usize) -> Self {
         self.max_snapshots = max_snapshots;
         self
     }
 
-    /// Begins to keep snapshots of a directory in a new or empty one, with the ambient authority of the
-    /// process.
+    /// Makes a snapshot store for a workspace in a new or empty directory, with the ambient authority of the process.
     ///
-    /// A strategy that the machine or the directory is not made for is Unsupported, with the reason. What
-    /// [`Strategy::Auto`] is here is decided now, and kept.
+    /// A strategy that does not fit the machine or the directory is Unsupported, with the reason. [`Strategy::Auto`] is
+    /// resolved now, for good.
     pub fn create_ambient(&self, root: impl AsRef<Path>) -> Result<Arc<dyn SnapshotStore>> {
         let strategy = match self.strategy {
             Strategy::Auto => best(&self.snapshot_dir, root.as_ref()),
@@ -92,10 +92,10 @@ impl StrategyOptions {
         self.open_as(strategy)
     }
 
-    /// Opens the snapshots that are kept already, with the ambient authority of the process.
+    /// Opens an existing snapshot store, with the ambient authority of the process.
     ///
-    /// `auto` is the strategy they are kept by; any other must be that one. A directory without
-    /// snapshots is NotFound: an empty one may be the place of a disk that is not mounted.
+    /// With `auto`, its strategy is used; any other must be the same. A directory without snapshots is NotFound: an
+    /// empty one may be the mount point of a disk that is not mounted.
     pub fn open_ambient(&self) -> Result<Arc<dyn SnapshotStore>> {
         match self.strategy {
             Strategy::Auto => {
@@ -113,7 +113,7 @@ impl StrategyOptions {
             _ => {
                 let keeper = keeper(path, strategy);
                 let keeper = keeper.map_err(|error| Error::system(Operation::OpenStore, error))?;
-                Ok(self.limited(KeptSnapshots::open(path, strategy, keeper)?))
+                Ok(self.limited(StrategySnapshots::open(path, strategy, keeper)?))
             }
         }
     }
@@ -123,7 +123,7 @@ impl StrategyOptions {
     }
 }
 
-/// Chooses by what the directory and the machine are made for; finding out leaves nothing behind.
+/// Chooses the strategy that fits; the probes leave nothing behind.
 fn best(snapshot_dir: &Path, root: &Path) -> Strategy {
     #[cfg(target_os = "linux")]
     if super::reflink::is_possible(snapshot_dir, root) {
@@ -138,7 +138,7 @@ fn best(snapshot_dir: &Path, root: &Path) -> Strategy {
         return Strategy::Overlay;
     }
     let _ = (snapshot_dir, root);
-    // It works everywhere, so that `copy`, the last, is never reached.
+    // It works everywhere, so `copy`, the last one, is never reached.
     Strategy::Archive
 }
 
@@ -163,7 +163,7 @@ fn make(path: &Path, strategy: Strategy, root: &Path) -> io::Result<()> {
         _ => return Err(not_here(strategy)),
     };
     let _ = root;
-    kept::create(path, strategy, directories, fill)
+    snapshots::create(path, strategy, directories, fill)
 }
 
 fn keeper(path: &Path, strategy: Strategy) -> io::Result<Box<dyn Keeper>> {
@@ -173,9 +173,9 @@ fn keeper(path: &Path, strategy: Strategy) -> io::Result<Box<dyn Keeper>> {
         #[cfg(unix)]
         Strategy::Git => Box::new(git::GitKeeper::new(disk)),
         #[cfg(target_os = "linux")]
-        Strategy::Copy => Box::new(CopyKeeper::new(disk, Way::Copy)),
+        Strategy::Copy => Box::new(CopyKeeper::new(disk, CopyMethod::Copy)),
         #[cfg(target_os = "linux")]
-        Strategy::Reflink => Box::new(CopyKeeper::new(disk, Way::Clone)),
+        Strategy::Reflink => Box::new(CopyKeeper::new(disk, CopyMethod::Clone)),
         #[cfg(target_os = "linux")]
         Strategy::Overlay => Box::new(overlay::OverlayKeeper::new(disk)),
         _ => return Err(not_here(strategy)),

@@ -1,4 +1,4 @@
-//! Files that share their space with others until one of them is changed.
+//! Reflinks: files that share their space until one of them changes.
 
 use std::fs::File;
 use std::io;
@@ -13,8 +13,7 @@ use crate::tree::content::Content;
 
 /// Makes an empty file a clone of content, and returns the content's hash and size.
 ///
-/// What was captured has a stamp, which is looked at before and after. So a clone has the bytes that the
-/// hash is known of, or that were read for it.
+/// The stamp of the captured file is checked before and after, so that the clone has the bytes whose hash is known.
 pub(super) fn clone(content: &Content, copy: &File) -> io::Result<(ContentHash, u64)> {
     let source = content.file().ok_or_else(not_on_the_host)?;
     rustix::fs::ioctl_ficlone(copy, source).map_err(|errno| refused(errno, copy))?;
@@ -27,20 +26,21 @@ pub(super) fn clone(content: &Content, copy: &File) -> io::Result<(ContentHash, 
     }
 }
 
-/// Finds out whether what is made at a path is on a file system that can clone files.
+/// Fails if files at a path cannot be cloned.
 pub(super) fn probe(path: &Path) -> io::Result<()> {
-    // Files without names, so that nothing is left behind.
-    let (from, to) = (tempfile::tempfile_in(home(path))?, tempfile::tempfile_in(home(path))?);
+    // Unnamed files, so that nothing is left behind.
+    let from = tempfile::tempfile_in(home(path))?;
+    let to = tempfile::tempfile_in(home(path))?;
     rustix::fs::ioctl_ficlone(&to, &from).map_err(|errno| refused(errno, &to))
 }
 
-/// Tells whether what is made at a path can share its space with what is in a directory.
+/// Returns whether files at a path can be clones of files in a directory.
 pub(super) fn is_possible(path: &Path, root: &Path) -> bool {
     let device = |path| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();
     device(home(path)) == device(root) && probe(path).is_ok()
 }
 
-/// Returns the directory that a path is to be made in, or itself where it is there.
+/// Returns the parent of a new path, or the path itself if it exists.
 pub(super) fn home(path: &Path) -> &Path {
     match path.parent() {
         _ if rustix::fs::stat(path).is_ok() => path,
@@ -73,10 +73,10 @@ fn unsupported(why: impl Into<String>) -> io::Error {
     worded(io::ErrorKind::Unsupported, why)
 }
 
-/// The name of the file system that lays one directory over another.
+/// The name of OverlayFS.
 pub(super) const OVERLAY: &str = "OverlayFS";
 
-/// Names the file system of an open file.
+/// Returns the name of an open file's file system.
 pub(super) fn file_system(file: impl AsFd) -> String {
     let Ok(found) = rustix::fs::fstatfs(file) else { return "unknown".to_owned() };
     match found.f_type as u32 {

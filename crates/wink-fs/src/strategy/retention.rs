@@ -1,4 +1,4 @@
-//! As many snapshots as are wanted, whatever keeps them.
+//! Limits the number of snapshots of any store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::snapshot::{
 use crate::tree::Tree;
 use crate::tree::scope::Exclusions;
 
-/// Removes the oldest snapshots without a tag, once there are too many.
+/// Removes the oldest untagged snapshots when there are too many.
 #[derive(Debug)]
 pub(super) struct Limited<S> {
     inner: S,
@@ -24,15 +24,15 @@ impl<S: SnapshotStore> Limited<S> {
         Self { inner, max }
     }
 
-    /// Looks only at the line of the one that was just saved.
-    fn let_oldest_go(&self, saved: &Snapshot) -> Result<()> {
+    /// Considers only the fork of the new snapshot.
+    fn remove_oldest(&self, saved: &Snapshot) -> Result<()> {
         let counts = |it: &&Snapshot, pins: &[Pin]| {
             let is_plain = it.cause == SnapshotCause::Requested && it.tag.is_none();
-            is_plain && it.line == saved.line && !is_pinned(&it.id, pins, saved.created_at)
+            is_plain && it.fork == saved.fork && !is_pinned(&it.id, pins, saved.created_at)
         };
         let oldest = |all: &[Snapshot], pins: &[Pin]| {
             let counted: Vec<_> = all.iter().filter(|it| counts(it, pins)).collect();
-            // The newest stays, whatever was asked for.
+            // The newest always stays.
             let many = counted.len().saturating_sub(self.max.max(1));
             counted[..many].iter().map(|it| it.id).collect()
         };
@@ -40,20 +40,25 @@ impl<S: SnapshotStore> Limited<S> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<S: SnapshotStore> SnapshotStore for Limited<S> {
     fn strategy(&self) -> &'static str {
         self.inner.strategy()
     }
 
-    fn line(&self) -> Option<&str> {
-        self.inner.line()
+    fn fork(&self) -> Option<&str> {
+        self.inner.fork()
     }
 
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
         let saved = self.inner.save(tree, new)?;
-        // The snapshot is there; what could not go now goes after the next one.
-        let _ = self.let_oldest_go(&saved);
+        // The snapshot is published; what could not be removed now is removed after the next one.
+        let _ = self.remove_oldest(&saved);
         Ok(saved)
+    }
+
+    fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {
+        self.inner.preparation()
     }
 
     fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>> {
@@ -96,6 +101,10 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
         self.inner.redact(out)
     }
 
+    fn repair(&self) -> Result<Repaired> {
+        self.inner.repair()
+    }
+
     fn repair_by(&self, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
         self.inner.repair_by(heal)
     }
@@ -106,6 +115,10 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
 
     fn retention(&self) -> Option<Retention> {
         Some(Retention::default().max_count(self.max.max(1)))
+    }
+
+    fn stored_bytes(&self, snapshot: &Snapshot) -> Option<u64> {
+        self.inner.stored_bytes(snapshot)
     }
 
     fn usage(&self) -> Result<Usage> {

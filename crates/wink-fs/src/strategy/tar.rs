@@ -1,4 +1,4 @@
-//! The headers of a tar archive, in the form that GNU tar writes and every tar reads.
+//! Tar headers, in the GNU format that every tar reads.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ pub(super) const BLOCK: usize = 512;
 const SHORT_NAME: usize = 100;
 const LONG: &[u8] = b"././@LongLink";
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy)]
 pub(super) enum Member<'a> {
     File { mode: FileMode, size: u64 },
@@ -17,7 +17,7 @@ pub(super) enum Member<'a> {
     Link { target: &'a [u8] },
 }
 
-/// Adds the header of an entry; times and owners are always the same.
+/// Appends a header; times and owners are constant.
 pub(super) fn put_header(into: &mut Vec<u8>, name: &[u8], member: Member<'_>) {
     let (kind, permissions, size, target) = match member {
         Member::File { mode, size } => (b'0', permissions(mode), size, &[][..]),
@@ -29,13 +29,13 @@ pub(super) fn put_header(into: &mut Vec<u8>, name: &[u8], member: Member<'_>) {
     put_block(into, kind, name, target, permissions, size);
 }
 
-/// Fills up to a whole block.
+/// Pads to a whole block.
 pub(super) fn put_padding(into: &mut Vec<u8>, size: u64) {
     let over = (size % BLOCK as u64) as usize;
     into.resize(into.len() + (BLOCK - over) % BLOCK, 0);
 }
 
-/// Ends an archive.
+/// Appends the end of an archive.
 pub(super) fn put_end(into: &mut Vec<u8>) {
     into.resize(into.len() + 2 * BLOCK, 0);
 }
@@ -45,7 +45,7 @@ fn permissions(mode: FileMode) -> u32 {
     if mode.private { all & 0o700 } else { all }
 }
 
-/// Adds a name that has no room in a header as an entry of its own.
+/// Appends a long name as an entry of its own.
 fn put_long(into: &mut Vec<u8>, kind: u8, name: &[u8]) {
     if name.len() > SHORT_NAME {
         let size = name.len() as u64 + 1;
@@ -73,13 +73,13 @@ fn put_block(into: &mut Vec<u8>, kind: u8, name: &[u8], target: &[u8], mode: u32
     into.extend_from_slice(&block);
 }
 
-/// Puts as much as there is room for; what is longer was added before.
+/// Puts the bytes that fit; longer names were added before.
 fn put_bytes(field: &mut [u8], bytes: &[u8]) {
     let len = field.len().min(bytes.len());
     field[..len].copy_from_slice(&bytes[..len]);
 }
 
-/// Puts a number in octal digits, or in bytes where there is no room for them.
+/// Puts a number in octal digits, or binary if it does not fit.
 fn put_number(field: &mut [u8], number: u64) {
     let digits = field.len() - 1;
     if number >> (3 * digits).min(63) == 0 {

@@ -1,4 +1,4 @@
-//! A snapshot as a tree: what its manifest says, and contents that are checked by it.
+//! A snapshot as a tree: its manifest, and contents that are checked against it.
 
 use std::fmt;
 use std::io;
@@ -11,20 +11,20 @@ use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::tree::content::Content;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
 
-/// Contents up to this size are checked and returned from memory.
+/// Larger contents are not checked in memory.
 const WHOLE_BYTES: u64 = 1024 * 1024;
 
-/// Looks at one snapshot.
+/// One snapshot.
 pub(super) struct KeptTree {
     root: Arc<Directory>,
     reader: Arc<dyn Reader>,
 }
 
-/// What a path leads to.
+/// What a path resolves to.
 enum Found<'a> {
     Directory(&'a Directory),
     File(&'a KeptFile),
@@ -46,8 +46,8 @@ impl KeptTree {
         Self { root, reader }
     }
 
-    /// Reads and checks the contents of a part of all files, which [`VerifyOptions::subset`] names;
-    /// returns how many bytes, or the first file that is damaged.
+    /// Reads and checks the contents of a part of all files, as [`VerifyOptions::subset`] says; returns the number of
+    /// bytes, or the first damaged file.
     ///
     /// [`VerifyOptions::subset`]: crate::VerifyOptions::subset
     pub(super) fn check(&self, subset: Option<(u32, u32)>) -> Result<u64> {
@@ -118,7 +118,11 @@ fn broken() -> io::Error {
 impl Tree for KeptTree {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         Ok(match self.find(Operation::Stat, path)? {
-            Found::Directory(_) => Stat::new(Kind::Directory, 0),
+            Found::Directory(directory) => {
+                let mut stat = Stat::new(Kind::Directory, 0);
+                stat.mode = directory.mode;
+                stat
+            }
             Found::Link(target) => Stat::new(Kind::Symlink, target.len() as u64),
             Found::File(file) => {
                 let mut stat = Stat::new(Kind::File, file.size);
@@ -141,7 +145,7 @@ impl Tree for KeptTree {
         checks::check_file(Operation::Read, path, found.kind())?;
         let Found::File(file) = found else { return Ok(bytes::Bytes::new().into()) };
         self.content(path, file).map_err(|error| {
-            // What the system does not say itself is said by what cannot unpack damaged bytes.
+            // An error that does not come from the system means damaged compressed bytes.
             let is_damage =
                 error.raw_os_error().is_none() || error.kind() == io::ErrorKind::NotFound;
             let error = if is_damage { broken() } else { error };

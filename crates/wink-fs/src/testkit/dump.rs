@@ -1,15 +1,15 @@
-//! A whole tree as lines of text.
+//! Dumps a whole tree as text.
 
 use crate::error::{Error, Operation, Result};
 use crate::path::TreePath;
 use crate::tree::{FileMode, Kind, Tree};
 
-/// Content up to this size is shown, larger content stands as its hash.
+/// Larger content is shown as its hash.
 const SHOWN_BYTES: u64 = 200;
 
 /// Returns one line for each entry below the root: path, kind, mode, and content or target.
 ///
-/// Two trees are the same exactly where their lines are; times are left out.
+/// Two trees are equal if and only if their lines are; times are omitted.
 ///
 /// ```
 /// use wink_fs::{FileMode, Workspace, testkit};
@@ -41,7 +41,7 @@ fn dump_below(tree: &dyn Tree, directory: &TreePath, lines: &mut Vec<String>) ->
 
 fn line(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<String> {
     Ok(match kind {
-        Kind::Directory => format!("{path}/"),
+        Kind::Directory => format!("{path}/{}", mode_text(tree.stat(path)?.mode)),
         Kind::Symlink => format!("{path} -> \"{}\"", tree.read_link(path)?.escape_ascii()),
         Kind::File => {
             let mode = tree.stat(path)?.mode;

@@ -1,15 +1,15 @@
-//! A backend that fails when it is told to.
+//! A backend that fails on demand.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 use crate::error::{ErrorKind, Result};
 use crate::filesystem::layer::{Call, Layer};
 use crate::tree::Tree;
 
-/// Lets the n-th call fail, or every call from the n-th on; counts calls either way.
+/// Fails the n-th call, or every call from the n-th on, and counts calls.
 ///
-/// Calls are those of [`Tree`] and [`Filesystem`](crate::Filesystem), the first one being number 1. A
-/// call that fails does not reach the backend below. By default nothing fails.
+/// Counts the calls of [`Tree`] and [`Filesystem`](crate::Filesystem), from 1. A failed call does not reach the
+/// backend below. By default nothing fails.
 ///
 /// ```
 /// use wink_fs::testkit::Fault;
@@ -52,32 +52,28 @@ enum Plan {
 }
 
 impl Fault {
-    /// Makes one that lets the n-th call fail with a given kind, and no other.
+    /// Fails the n-th call with a given kind, and no other.
     pub fn fail_nth(nth: u64, kind: ErrorKind) -> Self {
         Self::of(Plan::Fail { nth, kind })
     }
 
-    /// Makes one that lets the n-th and every later call fail, as if the backend were gone.
+    /// Fails the n-th and every later call, as if the backend were gone.
     pub fn die_at_nth(nth: u64) -> Self {
         Self::of(Plan::Die { nth })
     }
 
-    /// Counts the calls so far, those that failed included.
+    /// Counts the calls so far, including failed ones.
     pub fn calls(&self) -> u64 {
-        self.state().calls
+        self.0.lock().calls
     }
 
-    /// Takes over what another one was made for, and counts from the beginning.
+    /// Takes over the settings of another one, and counts from the beginning.
     pub fn rearm(&self, other: Self) {
-        *self.state() = *other.state();
+        *self.0.lock() = *other.0.lock();
     }
 
     fn of(plan: Plan) -> Self {
         Self(Mutex::new(State { calls: 0, plan }))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,7 +90,7 @@ impl State {
 
 impl Layer for Fault {
     fn before(&self, _: &dyn Tree, call: &Call<'_>) -> Result<()> {
-        match self.state().count() {
+        match self.0.lock().count() {
             Some(kind) => Err(call.refused(kind)),
             None => Ok(()),
         }

@@ -1,14 +1,15 @@
-//! A filesystem that remembers what was asked of it.
+//! A filesystem that records its calls.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Fault;
 use crate::error::{ErrorKind, Result};
-use crate::filesystem::Properties;
 use crate::filesystem::layer::{Call, Layer, Layered};
+use crate::filesystem::{BackendKind, Properties};
 use crate::memory::MemoryBackend;
 use crate::ops::{self, WriteOptions};
 use crate::path::TreePath;
@@ -34,7 +35,7 @@ use crate::tree::Tree;
 pub type MockFilesystem = Layered<Recorder>;
 
 impl MockFilesystem {
-    /// Makes one that has some text files already, of which no call is recorded.
+    /// Makes one that has some text files already, without recording their calls.
     pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let mut memory = MemoryBackend::new();
         for (path, content) in files {
@@ -65,18 +66,18 @@ struct Shared {
 }
 
 impl Recorder {
-    /// Returns the calls so far in their order, those that failed included.
+    /// Returns the calls so far in order, including failed ones.
     pub fn calls(&self) -> Vec<Recorded> {
         self.record().clone()
     }
 
-    /// Lets the n-th call from now on fail, the next one being number 1.
+    /// Fails the n-th call from now on; the next one is number 1.
     pub fn fail_nth(&self, nth: u64, kind: ErrorKind) {
         self.0.fault.rearm(Fault::fail_nth(nth, kind));
     }
 
     fn record(&self) -> MutexGuard<'_, Vec<Recorded>> {
-        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.calls.lock()
     }
 }
 
@@ -86,16 +87,16 @@ impl Layer for Recorder {
         self.0.fault.before(tree, call)
     }
 
-    /// A double is not the memory below it: a workspace keeps no history of it, so that only the
-    /// caller's own calls are recorded.
+    /// A double has its own name: a workspace keeps no history for it, so that only the caller's own calls are
+    /// recorded.
     fn properties(&self, inner: &Properties) -> Properties {
         let mut properties = inner.clone();
-        properties.backend = "mock";
+        properties.backend = BackendKind::Other("mock");
         properties
     }
 }
 
-/// Holds one recorded call.
+/// One recorded call.
 ///
 /// ```
 /// use wink_fs::testkit::MockFilesystem;
@@ -111,9 +112,9 @@ impl Layer for Recorder {
 pub struct Recorded {
     /// The name of the method.
     pub method: &'static str,
-    /// The path it was called with; of a rename the one it comes from.
+    /// The path it was called with; for a rename, the old one.
     pub path: Option<TreePath>,
-    /// Where a rename goes to.
+    /// The new path of a rename.
     pub to: Option<TreePath>,
     /// The content that was put.
     pub content: Option<Bytes>,

@@ -1,27 +1,52 @@
-//! Where two trees differ, found without looking at what is known to be the same.
+//! Compares two trees, skipping what is known to be equal.
 
 use crate::error::Result;
 use crate::memory;
 use crate::ops;
 use crate::path::TreePath;
-use crate::tree::descend::descend;
+use crate::tree::descend;
+use crate::tree::hash::directory_mode;
 use crate::tree::scope::Scope;
 use crate::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 use crate::util::parallel;
 
-/// An entry that is not the same in both trees: of another kind, with other content, or only in one.
+/// An entry that differs in kind or content, or is in one tree only.
 ///
-/// A directory that is only in one of them stands for all that is below it.
+/// A directory in one tree only stands for everything below it. One in both stands for itself: only its mode differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
     pub(crate) path: TreePath,
     pub(crate) before: Option<Kind>,
     pub(crate) after: Option<Kind>,
-    /// What is kept of the permissions of a file that is there after, where that was looked at.
+    /// The mode of the file in the second tree, if it was read; always, if only a directory's mode differs.
     pub(crate) mode: Option<FileMode>,
 }
 
-/// Returns the differences in the order of their paths.
+impl Difference {
+    /// Makes the difference of a directory that is in both trees, with another mode in the second.
+    pub(crate) fn of_directory_mode(path: TreePath, mode: FileMode) -> Self {
+        let directory = Some(Kind::Directory);
+        Self { path, before: directory, after: directory, mode: Some(mode) }
+    }
+
+    /// Returns the new mode of a directory that is in both trees.
+    pub(crate) fn directory_mode(&self) -> Option<FileMode> {
+        let is_directory = |kind: Option<Kind>| kind == Some(Kind::Directory);
+        self.mode.filter(|_| is_directory(self.before) && is_directory(self.after))
+    }
+
+    /// Counts the files and links of the first tree that differ.
+    pub(crate) fn count_before(&self, tree: &dyn Tree) -> Result<u64> {
+        count_files(tree, &self.path, self.before.filter(|_| self.directory_mode().is_none()))
+    }
+
+    /// Counts the files and links of the second tree that differ.
+    pub(crate) fn count_after(&self, tree: &dyn Tree) -> Result<u64> {
+        count_files(tree, &self.path, self.after.filter(|_| self.directory_mode().is_none()))
+    }
+}
+
+/// Returns the differences, sorted by path.
 pub(crate) fn compare(
     before: &dyn Tree,
     after: &dyn Tree,
@@ -45,7 +70,7 @@ pub(crate) fn compare(
     Ok(differences)
 }
 
-/// What is at a path of one of the trees, as far as the comparison has looked.
+/// What is at a path of one tree, as far as it was read.
 struct Found {
     kind: Kind,
     stat: Option<Stat>,
@@ -73,13 +98,34 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn start(&self, path: &TreePath) -> Result<Vec<Difference>> {
-        let (before, after) = (Found::at(self.before, path)?, Found::at(self.after, path)?);
+        let before = Found::at(self.before, path)?;
+        let after = Found::at(self.after, path)?;
         self.entry(path.clone(), before, after)
     }
 
-    fn directory(&self, path: &TreePath) -> Result<Vec<Difference>> {
+    /// Compares the modes of two directories, and everything in them.
+    fn both_directories(&self, path: &TreePath) -> Result<Vec<Difference>> {
+        let mut differences = self.directory(path)?;
+        // The hash of a directory covers its mode.
+        if !self.is_known_to_be_same(path) {
+            let before = directory_mode(self.before, path)?;
+            let after = directory_mode(self.after, path)?;
+            if before != after {
+                differences.insert(0, Difference::of_directory_mode(path.clone(), after));
+            }
+        }
+        Ok(differences)
+    }
+
+    fn is_known_to_be_same(&self, path: &TreePath) -> bool {
         let known = self.before.known_tree_hash(path).zip(self.after.known_tree_hash(path));
-        if known.is_some_and(|(before, after)| before == after) {
+        known.is_some_and(|(before, after)| before == after)
+    }
+
+    fn directory(&self, path: &TreePath) -> Result<Vec<Difference>> {
+        // Equal hashes prove equal content, so whole subtrees are skipped. Unknown hashes are not computed: that would
+        // read every file.
+        if self.is_known_to_be_same(path) {
             return Ok(Vec::new());
         }
         let mut pairs = pair_up(self.before.list_known(path)?, self.after.list_known(path)?);
@@ -102,7 +148,7 @@ impl Comparison<'_> {
     ) -> Result<Vec<Difference>> {
         let same = match (&before, &after) {
             (Some(before), Some(after)) if before.kind == after.kind => match after.kind {
-                Kind::Directory => return descend(|| self.directory(&path)),
+                Kind::Directory => return descend(|| self.both_directories(&path)),
                 Kind::File => self.same_file(&path, before, after)?,
                 Kind::Symlink => self.before.read_link(&path)? == self.after.read_link(&path)?,
                 Kind::Other => true,
@@ -113,12 +159,15 @@ impl Comparison<'_> {
             return Ok(Vec::new());
         }
         let mode = after.as_ref().and_then(|it| it.stat.as_ref()).map(|stat| stat.mode);
-        let (before, after) = (before.map(|it| it.kind), after.map(|it| it.kind));
+        let before = before.map(|it| it.kind);
+        let after = after.map(|it| it.kind);
         Ok(vec![Difference { path, before, after, mode }])
     }
 
     fn same_file(&self, path: &TreePath, before: &Found, after: &Found) -> Result<bool> {
-        let (before, after) = (before.stat(self.before, path)?, after.stat(self.after, path)?);
+        let before = before.stat(self.before, path)?;
+        let after = after.stat(self.after, path)?;
+        // Cheap comparisons first: content is read only if mode and size are equal.
         Ok(before.mode == after.mode
             && before.size_bytes == after.size_bytes
             && ops::content_hash(self.before, path)? == ops::content_hash(self.after, path)?)
@@ -129,7 +178,7 @@ pub(crate) fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> 
     Ok(stat_at(tree, path)?.map(|stat| stat.kind))
 }
 
-/// Looks at what is at a path, if anything.
+/// Stats a path; `None` if nothing is there.
 fn stat_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Stat>> {
     match tree.stat(path) {
         Ok(stat) => Ok(Some(stat)),
@@ -138,7 +187,7 @@ fn stat_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Stat>> {
     }
 }
 
-/// Counts the files and links of an entry, with all that is below it.
+/// Counts the files and links of an entry and everything below it.
 pub(crate) fn count_files(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) -> Result<u64> {
     match kind {
         None => Ok(0),
@@ -154,7 +203,7 @@ pub(crate) fn count_files(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) 
     }
 }
 
-/// Counts the files and links that are in scope, of a tree that is known to have so many.
+/// Counts the files and links in scope, given the number of all.
 pub(crate) fn count_in_scope(tree: &dyn Tree, all: u64, scope: &Scope) -> Result<u64> {
     let count = |path: &TreePath| count_files(tree, path, kind_at(tree, path)?);
     match scope.starts() {
@@ -163,7 +212,7 @@ pub(crate) fn count_in_scope(tree: &dyn Tree, all: u64, scope: &Scope) -> Result
     }
 }
 
-/// What is in two directories under one name.
+/// The entries of one name in two directories.
 struct Pair {
     entry: Entry,
     before: Option<Kind>,
@@ -179,7 +228,8 @@ impl Pair {
 
     fn with_after(before: Option<KnownEntry>, after: KnownEntry) -> Self {
         let files = before.as_ref().and_then(|before| before.file.zip(after.file));
-        let (before, kind) = (before.map(|before| before.entry.kind), after.entry.kind);
+        let before = before.map(|before| before.entry.kind);
+        let kind = after.entry.kind;
         Self { entry: after.entry, before, after: Some(kind), files }
     }
 

@@ -1,4 +1,4 @@
-//! What a file holds, without holding it.
+//! Content of files, read on demand.
 
 use std::fmt;
 use std::fs::File;
@@ -9,10 +9,10 @@ use bytes::Bytes;
 
 use crate::hash::ContentHash;
 
-/// How much of a file is read at a time; large enough for speed, small enough for bounded memory.
+/// How much is read at a time: large enough for speed, small enough for bounded memory.
 const CHUNK: usize = 256 * 1024;
 
-/// The last position the system knows of.
+/// The largest offset of the system.
 const MAX_POSITION: u64 = i64::MAX as u64;
 
 /// Reads bytes at a position, from several threads at once.
@@ -20,7 +20,7 @@ pub trait ReadAt: Send + Sync {
     /// Reads some bytes at `offset`; zero bytes means that the content ends there.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Returns the open file that all bytes come from, for those who can share its space.
+    /// Returns the open file that all bytes come from, so that its space can be shared.
     fn file(&self) -> Option<&File> {
         None
     }
@@ -44,10 +44,9 @@ impl ReadAt for File {
     }
 }
 
-/// Gives access to a file's content: bytes shared with their other owners, or an open file.
+/// The content of a file: shared bytes, or an open file.
 ///
-/// A clone is cheap and reads independently. What was opened stays readable when the file is replaced
-/// or deleted.
+/// Clones are cheap and read independently. The content stays readable when the file is replaced or deleted.
 ///
 /// ```
 /// use wink_fs::Content;
@@ -71,19 +70,19 @@ enum Repr {
 }
 
 impl Content {
-    /// Wraps something that is read by position; `len` is its size when it was opened.
+    /// Wraps a positional source; `len` is its size when it was opened.
     pub fn positional(source: Arc<dyn ReadAt>, len: u64) -> Self {
         Self { repr: Repr::Positional { source, len }, known_hash: None }
     }
 
-    /// Sets the hash of all bytes, so that no reader needs to compute it.
+    /// Sets the known hash, so that it need not be computed.
     #[must_use]
     pub fn with_known_hash(mut self, hash: ContentHash) -> Self {
         self.known_hash = Some(hash);
         self
     }
 
-    /// Returns the hash of all bytes where it is known.
+    /// Returns the hash, if it is known.
     pub fn known_hash(&self) -> Option<ContentHash> {
         self.known_hash
     }
@@ -96,12 +95,12 @@ impl Content {
         }
     }
 
-    /// Tells whether there are no bytes.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the bytes when they are in memory already, shared and not copied.
+    /// Returns the bytes if they are in memory, shared and not copied.
     pub fn shared(&self) -> Option<&Bytes> {
         match &self.repr {
             Repr::Shared(bytes) => Some(bytes),
@@ -109,7 +108,7 @@ impl Content {
         }
     }
 
-    /// Returns the open file behind it, where there is one.
+    /// Returns the open file, if there is one.
     #[cfg(target_os = "linux")]
     pub(crate) fn file(&self) -> Option<&File> {
         match &self.repr {
@@ -122,7 +121,7 @@ impl Content {
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.repr {
             Repr::Shared(bytes) => Ok(copy_from(bytes, buffer, offset)),
-            // No file reaches that far, and the system refuses to look.
+            // No file reaches that far, and the system call would fail.
             Repr::Positional { .. }
                 if offset.saturating_add(buffer.len() as u64) > MAX_POSITION =>
             {
@@ -132,29 +131,29 @@ impl Content {
         }
     }
 
-    /// Reads at most `limit` bytes from `offset` on.
+    /// Reads at most `limit` bytes from `offset`.
     pub fn read_range(&self, offset: u64, limit: u64) -> io::Result<Bytes> {
         let wanted = usize::try_from(limit.min(self.len().saturating_sub(offset)))
             .map_err(|_| io::ErrorKind::OutOfMemory)?;
         match &self.repr {
-            // `wanted` is zero where `offset` lies past the end, so the slice is in bounds.
+            // `wanted` is zero if `offset` is past the end, so the slice is in bounds.
             Repr::Shared(_) if wanted == 0 => Ok(Bytes::new()),
             Repr::Shared(bytes) => Ok(bytes.slice(offset as usize..offset as usize + wanted)),
             Repr::Positional { .. } => self.read_copy(offset, wanted),
         }
     }
 
-    /// Reads everything there is into memory.
+    /// Reads everything into memory.
     pub fn read_all(&self) -> io::Result<Bytes> {
         self.read_range(0, u64::MAX)
     }
 
-    /// Returns a reader from the first byte to the last one there is.
+    /// Returns a reader from the first byte to the last.
     pub fn reader(&self) -> ContentReader<'_> {
         ContentReader { content: self, offset: 0 }
     }
 
-    /// Returns the hash of all bytes, computed in bounded memory where it is not known.
+    /// Returns the hash, computed in bounded memory if it is not known.
     pub fn hash(&self) -> io::Result<ContentHash> {
         if let Some(hash) = self.known_hash {
             return Ok(hash);
@@ -167,7 +166,7 @@ impl Content {
         Ok(ContentHash::from_bytes(hasher.finalize().into()))
     }
 
-    /// Calls `visit` with all bytes in order, a bounded part at a time.
+    /// Calls `visit` with all bytes in order, in bounded chunks.
     pub fn for_each_chunk(&self, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Repr::Shared(bytes) = &self.repr {
             return visit(bytes);

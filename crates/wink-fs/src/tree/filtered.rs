@@ -1,5 +1,6 @@
-//! A tree without what is excluded.
+//! A tree without excluded entries.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -8,9 +9,9 @@ use crate::path::TreePath;
 use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::scope::Exclusions;
-use crate::tree::{Entry, Stat, Tree};
+use crate::tree::{Entry, KnownEntry, Stat, Tree};
 
-/// Shows a tree as if what is excluded were not there.
+/// Hides excluded entries of a tree.
 pub(crate) struct Filtered {
     pub(crate) tree: Arc<dyn Tree>,
     pub(crate) excluded: Exclusions,
@@ -24,8 +25,14 @@ impl Filtered {
             Ok(())
         }
     }
+
+    fn excludes(&self, directory: &TreePath, entry: &Entry) -> bool {
+        // A name too long to be joined stays in the list: the caller that walks on reports it.
+        directory.join(&entry.name).is_ok_and(|path| self.excluded.matches_entry(&path))
+    }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Tree for Filtered {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         self.check(Operation::Stat, path)?;
@@ -35,11 +42,14 @@ impl Tree for Filtered {
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         self.check(Operation::List, path)?;
         let mut entries = self.tree.list(path)?;
-        // A name too long to be joined stays in the list: the caller that walks on reports it.
-        let is_excluded = |entry: &Entry| {
-            path.join(&entry.name).is_ok_and(|path| self.excluded.matches_entry(&path))
-        };
-        entries.retain(|entry| !is_excluded(entry));
+        entries.retain(|entry| !self.excludes(path, entry));
+        Ok(entries)
+    }
+
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        self.check(Operation::List, path)?;
+        let mut entries = self.tree.list_known(path)?;
+        entries.retain(|known| !self.excludes(path, &known.entry));
         Ok(entries)
     }
 
@@ -57,8 +67,13 @@ impl Tree for Filtered {
         self.check(Operation::Stat, path).ok().and_then(|()| self.tree.known_hash(path))
     }
 
-    /// What is below may be excluded.
+    /// Unknown, because something below may be excluded.
     fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
+
+    /// None: the tree that it would name has what is excluded.
+    fn own_state(&self) -> Option<&dyn Any> {
         None
     }
 }
@@ -77,7 +92,10 @@ mod tests {
         let excluded = Exclusions::parse(["/.git", "node_modules/"]).unwrap();
         let tree = Filtered { tree: files.tree(), excluded };
         let names = |path: &str| {
-            let listed = tree.list(&TreePath::parse(path).unwrap()).unwrap();
+            let path = TreePath::parse(path).unwrap();
+            let listed = tree.list(&path).unwrap();
+            let known = tree.list_known(&path).unwrap();
+            assert_eq!(known.into_iter().map(|it| it.entry).collect::<Vec<_>>(), listed);
             listed.iter().map(|it| it.name.to_string()).collect::<Vec<_>>()
         };
         assert_eq!((names(""), names("web")), (vec!["web".into()], vec!["a.js".into()]));

@@ -1,13 +1,13 @@
-//! The identity of a whole tree: equal trees have equal hashes, on whatever backend.
+//! The hash of a tree: equal trees have equal hashes, on every backend.
 
 use std::fmt;
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::ops;
 use crate::path::TreePath;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::merkle::{self, Identity};
-use crate::tree::{Entry, Kind, Tree};
+use crate::tree::{Entry, FileMode, Kind, Tree};
 use crate::util::parallel;
 
 /// Identifies a directory with everything below it: names, kinds, contents, modes and link targets.
@@ -29,7 +29,7 @@ use crate::util::parallel;
 pub struct TreeHash([u8; 32]);
 
 impl TreeHash {
-    /// Takes the 32 bytes of a hash that was computed before.
+    /// Wraps the 32 bytes of a hash.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -57,18 +57,25 @@ pub fn tree_hash(tree: &dyn Tree) -> Result<TreeHash> {
     directory_at(tree, &TreePath::root())
 }
 
-/// Computes the hash of a directory with all that is below it.
+/// Computes the hash of a directory and everything below it.
 pub(crate) fn directory_at(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash> {
     if let Some(known) = tree.known_tree_hash(path) {
         return Ok(known);
     }
     let entries = tree.list(path)?;
     let identities = parallel::try_map(&entries, |entry| identify(tree, path, entry))?;
-    let mut encoded = Vec::new();
+    let mut encoded = merkle::encode_start(directory_mode(tree, path)?);
     for (entry, identity) in entries.iter().zip(&identities) {
         merkle::encode_entry(&mut encoded, entry.name.as_bytes(), identity);
     }
     Ok(merkle::directory_hash(&encoded))
+}
+
+/// Returns the mode that counts for a directory's hash.
+///
+/// The root's does not: it belongs to where the files are, not to the files.
+pub(crate) fn directory_mode(tree: &dyn Tree, path: &TreePath) -> Result<FileMode> {
+    if path.is_root() { Ok(FileMode::default()) } else { Ok(tree.stat(path)?.mode) }
 }
 
 fn identify(tree: &dyn Tree, directory: &TreePath, entry: &Entry) -> Result<Identity> {

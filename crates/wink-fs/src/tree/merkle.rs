@@ -1,4 +1,4 @@
-//! The encoding that makes a tree of hashes of a directory; `docs/tree-hash.md` has the format.
+//! The encoding of directories that hashes are computed from; see `docs/tree-hash.md`.
 
 use crate::hash::ContentHash;
 use crate::path::Name;
@@ -12,7 +12,19 @@ const IDENTITY_BYTES: usize = 32;
 const EXECUTABLE: u8 = 1;
 const PRIVATE: u8 = 2;
 
-/// What an entry of a directory names, by its identity.
+/// Begins the encoding of a private directory; no entry begins with it.
+const PRIVATE_DIRECTORY: u8 = b'p';
+
+/// A decoded directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Decoded {
+    /// Only `private` can be set.
+    pub(crate) mode: FileMode,
+    /// Sorted by name.
+    pub(crate) entries: Vec<(Name, Identity)>,
+}
+
+/// The identity of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Identity {
     File {
@@ -57,17 +69,23 @@ impl Identity {
     }
 }
 
-/// Returns the identity of a link's target.
+/// Returns the hash of a link's target.
 pub(crate) fn link_hash(target: &[u8]) -> [u8; IDENTITY_BYTES] {
     blake3::derive_key(LINK_CONTEXT, target)
 }
 
-/// Returns the identity of an encoded directory.
+/// Returns the hash of an encoded directory.
 pub(crate) fn directory_hash(encoded: &[u8]) -> TreeHash {
     TreeHash::from_bytes(blake3::derive_key(DIRECTORY_CONTEXT, encoded))
 }
 
-/// Adds an entry to an encoded directory, whose entries come in the order of their names.
+/// Begins the encoding of a directory, before its first entry.
+pub(crate) fn encode_start(mode: FileMode) -> Vec<u8> {
+    // Within the directory's own encoding, so that its hash alone tells a private one from another.
+    if mode.private { vec![PRIVATE_DIRECTORY] } else { Vec::new() }
+}
+
+/// Appends an entry to an encoded directory; entries must be sorted by name.
 pub(crate) fn encode_entry(into: &mut Vec<u8>, name: &[u8], identity: &Identity) {
     let (kind, mode, hash) = identity.parts();
     // A name has at most 255 bytes.
@@ -76,8 +94,11 @@ pub(crate) fn encode_entry(into: &mut Vec<u8>, name: &[u8], identity: &Identity)
     into.extend_from_slice(hash);
 }
 
-/// Reads an encoded directory; `None` where it is not one that [`encode_entry`] could have made.
-pub(crate) fn decode(mut encoded: &[u8]) -> Option<Vec<(Name, Identity)>> {
+/// Decodes a directory; `None` if it is not valid.
+pub(crate) fn decode(mut encoded: &[u8]) -> Option<Decoded> {
+    let rest = encoded.strip_prefix(&[PRIVATE_DIRECTORY]);
+    let mode = FileMode::default().private(rest.is_some());
+    encoded = rest.unwrap_or(encoded);
     let mut entries: Vec<(Name, Identity)> = Vec::new();
     while !encoded.is_empty() {
         let (head, rest) = encoded.split_first_chunk::<3>()?;
@@ -91,7 +112,7 @@ pub(crate) fn decode(mut encoded: &[u8]) -> Option<Vec<(Name, Identity)>> {
         entries.push(entry);
         encoded = rest;
     }
-    Some(entries)
+    Some(Decoded { mode, entries })
 }
 
 pub(crate) fn mode_bits(mode: FileMode) -> u8 {
@@ -124,9 +145,14 @@ mod tests {
             (b"d", Identity::Directory(directory_hash(b""))),
             (b"l", Identity::of_link(b"d")),
         ];
-        let decoded = decode(&encoded(&entries)).unwrap();
-        let decoded: Vec<_> = decoded.iter().map(|(name, id)| (name.as_bytes(), *id)).collect();
-        assert_eq!(decoded, entries);
+        for mode in [FileMode::default(), FileMode::default().private(true)] {
+            let encoded = [encode_start(mode), encoded(&entries)].concat();
+            let decoded = decode(&encoded).unwrap();
+            assert_eq!(decoded.mode, mode);
+            let decoded = decoded.entries.iter().map(|(name, id)| (name.as_bytes(), *id));
+            assert_eq!(decoded.collect::<Vec<_>>(), entries);
+        }
+        assert_eq!(decode(b"pp"), None);
     }
 
     #[test]

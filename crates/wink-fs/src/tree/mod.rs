@@ -1,12 +1,12 @@
-//! Everything that can be read: files of a backend, a snapshot, an archive, behind one trait.
+//! Trees: everything that can be read, such as the files of a backend, a snapshot or an archive, behind one trait.
 
 pub(crate) mod compare;
 pub(crate) mod content;
-pub(crate) mod descend;
 pub(crate) mod filtered;
 pub(crate) mod hash;
 pub(crate) mod merkle;
 pub(crate) mod scope;
+pub(crate) mod streamed;
 
 use std::any::Any;
 use std::time::SystemTime;
@@ -17,7 +17,7 @@ use crate::path::{Name, TreePath};
 use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 
-/// Says what an entry is.
+/// The kind of an entry.
 ///
 /// ```
 /// assert_eq!(wink_fs::Kind::Symlink.to_string(), "symlink");
@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Reads what [`Display`](std::fmt::Display) writes.
+    /// Parses what [`Display`](std::fmt::Display) writes.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         [Self::File, Self::Directory, Self::Symlink, Self::Other]
             .into_iter()
@@ -55,7 +55,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Holds what is kept of a file's permissions.
+/// A mode: the part of the permissions of a file or directory that is kept.
 ///
 /// ```
 /// use wink_fs::FileMode;
@@ -66,21 +66,21 @@ impl std::fmt::Display for Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub struct FileMode {
-    /// Whether its owner may run it.
+    /// Whether its owner may execute it; never set for a directory.
     pub executable: bool,
-    /// Whether only its owner has any access.
+    /// Whether only its owner has access.
     pub private: bool,
 }
 
 impl FileMode {
-    /// Sets whether its owner may run it.
+    /// Sets whether its owner may execute it.
     #[must_use]
     pub fn executable(mut self, executable: bool) -> Self {
         self.executable = executable;
         self
     }
 
-    /// Sets whether only its owner has any access.
+    /// Sets whether only its owner has access.
     #[must_use]
     pub fn private(mut self, private: bool) -> Self {
         self.private = private;
@@ -88,7 +88,7 @@ impl FileMode {
     }
 }
 
-/// Holds what is known of an entry without opening it.
+/// The metadata of an entry.
 ///
 /// ```
 /// use wink_fs::{Kind, Workspace};
@@ -104,13 +104,13 @@ impl FileMode {
 pub struct Stat {
     /// What it is.
     pub kind: Kind,
-    /// The content's size; of a link the target's; 0 for everything else.
+    /// The size of a file's content or a link's target; otherwise 0.
     pub size_bytes: u64,
-    /// What is kept of a file's permissions; the default for everything else.
+    /// The mode of a file; of a directory, only whether it is private. The default for the root and anything else.
     pub mode: FileMode,
-    /// When it was made, where that is known.
+    /// The creation time, if known.
     pub created_at: Option<SystemTime>,
-    /// When it was last changed, where that is known.
+    /// The modification time, if known.
     pub modified_at: Option<SystemTime>,
 }
 
@@ -122,7 +122,7 @@ impl Stat {
     }
 }
 
-/// Holds one entry of a directory: only what a directory itself knows.
+/// An entry of a directory: what the directory itself knows.
 ///
 /// ```
 /// use wink_fs::{Filesystem, Kind, MemoryBackend, Tree, TreePath};
@@ -149,7 +149,7 @@ impl Entry {
     }
 }
 
-/// Holds an entry of a directory with what is known of it without reading a file.
+/// An entry of a directory, with what is known about it without reading a file.
 ///
 /// ```
 /// use wink_fs::{Tree as _, TreePath, Workspace};
@@ -165,7 +165,7 @@ impl Entry {
 pub struct KnownEntry {
     /// The entry.
     pub entry: Entry,
-    /// Of a file whose hash is known.
+    /// The file's identity, if its hash is known.
     pub file: Option<KnownFile>,
 }
 
@@ -176,7 +176,7 @@ impl KnownEntry {
     }
 }
 
-/// Holds what a file is without its bytes.
+/// A file's identity, without its bytes.
 ///
 /// ```
 /// use wink_fs::{ContentHash, FileMode, KnownFile};
@@ -187,7 +187,7 @@ impl KnownEntry {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct KnownFile {
-    /// What is kept of its permissions.
+    /// Its mode.
     pub mode: FileMode,
     /// The hash of its content.
     pub hash: ContentHash,
@@ -202,7 +202,7 @@ impl KnownFile {
     }
 }
 
-/// Can be looked at: live files, a captured state, an archive, a snapshot.
+/// Files that can be read: live ones, a captured state, an archive, a snapshot.
 ///
 /// Glob, grep, paging, diff, export and the like are functions over this trait, written once.
 ///
@@ -213,6 +213,9 @@ impl KnownFile {
 /// - A path that passes through a symbolic link is PermissionDenied, whatever the link points to.
 /// - No call waits for a FIFO, a socket or a device.
 /// - Nothing here changes anything.
+///
+/// A decorator forwards every method, those with a default too: `#[deny(clippy::missing_trait_methods)]` on its `impl`
+/// finds what it forgot.
 ///
 /// ```
 /// use wink_fs::{Kind, Result, Tree, TreePath};
@@ -236,15 +239,15 @@ impl KnownFile {
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 pub trait Tree: Send + Sync {
-    /// Returns what is known of an entry; a link is described, not followed.
+    /// Describes an entry; a link itself, not its target.
     fn stat(&self, path: &TreePath) -> Result<Stat>;
 
     /// Returns the entries of a directory, sorted bytewise by name.
     ///
-    /// A file, or anything else that is not a directory, is NotADirectory; a link is PermissionDenied.
+    /// Anything that is not a directory is NotADirectory; a link is PermissionDenied.
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>>;
 
-    /// Opens a file; what was opened stays as it was when the path is replaced or removed.
+    /// Opens a file; the content stays readable when the path is replaced or removed.
     ///
     /// A directory is IsADirectory, a link PermissionDenied, anything else that is not a file SpecialFile.
     fn open(&self, path: &TreePath) -> Result<Content>;
@@ -252,14 +255,16 @@ pub trait Tree: Send + Sync {
     /// Returns the target of a link, byte for byte; anything else is InvalidArgument.
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>>;
 
-    /// Returns the hash of a file's content when it is known without reading the file; only a file has one.
+    /// Returns the hash of a file's content if it is known without reading the file.
     ///
-    /// There is no default, because a decorator that forgot to forward it would lose it silently.
-    fn known_hash(&self, path: &TreePath) -> Option<ContentHash>;
+    /// `None` only costs speed.
+    fn known_hash(&self, _path: &TreePath) -> Option<ContentHash> {
+        None
+    }
 
-    /// Returns the entries of a directory, each with what is known of it without reading a file.
+    /// Returns the entries of a directory, each with what is known about it without reading a file.
     ///
-    /// What a tree can tell of a whole directory at once is told faster than by a path for each entry.
+    /// A tree can often answer for a whole directory faster than path by path.
     fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
         let known = |entry: Entry| {
             let path = path.join(&entry.name)?;
@@ -276,13 +281,25 @@ pub trait Tree: Send + Sync {
         self.list(path)?.into_iter().map(known).collect()
     }
 
-    /// Returns the hash of a directory, with all that is below it, when it is known without reading a file.
+    /// Returns the hash of a directory and everything below it, if it is known without reading a file.
     ///
-    /// Only a directory has one. What knows none answers `None`, and loses speed but nothing else.
-    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash>;
+    /// `None` only costs speed.
+    fn known_tree_hash(&self, _path: &TreePath) -> Option<TreeHash> {
+        None
+    }
 
-    /// Returns what only the backend it came from understands, so that it recognises what is its own.
+    /// Returns the backend's own state, by which it recognises its own trees.
     fn own_state(&self) -> Option<&dyn Any> {
         None
     }
+}
+
+/// The stack needed for one more level, which is added if less is left.
+const LEVEL: usize = 64 * 1024;
+const MORE: usize = 2 * 1024 * 1024;
+
+/// Runs one level of a recursion over directories, on a new stack if too little is left: the depth of a tree is chosen by
+/// other programs.
+pub(crate) fn descend<T>(level: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(LEVEL, MORE, level)
 }

@@ -1,4 +1,4 @@
-//! Which part of the files a capture or a replacement is about.
+//! Scopes and exclusions: which part of the files a call is about.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::search::PathPattern;
 
-/// Names what is neither captured nor touched: patterns, each for an entry with all that is below it.
+/// Patterns of entries that are neither captured nor touched, each with everything below it.
 ///
-/// A pattern is of the dialect of [`search`](crate::search); one without `/`, but for one at its end,
-/// means entries of that name at any depth, and `/name` only that of the root.
+/// Patterns are those of [`search`](crate::search). A pattern without `/`, except at its end, means entries of that
+/// name at any depth; `/name` means only that of the root.
 ///
 /// ```
 /// use wink_fs::{Exclusions, TreePath};
@@ -41,7 +41,7 @@ impl Exclusions {
         Ok(Self(self.0.iter().cloned().chain(Self::parse(new)?.0).collect()))
     }
 
-    /// Returns the pattern that means one entry, with all that is below it, whatever is in its name.
+    /// Returns the pattern of exactly one entry and everything below it, whatever its name.
     ///
     /// ```
     /// use wink_fs::{Exclusions, TreePath};
@@ -62,19 +62,19 @@ impl Exclusions {
         self.0.iter().map(|(text, _)| &**text)
     }
 
-    /// Tells whether nothing is excluded.
+    /// Returns whether nothing is excluded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Tells whether a path, or a directory above it, is excluded.
+    /// Returns whether a path, or a directory above it, is excluded.
     pub fn matches(&self, path: &TreePath) -> bool {
         !self.is_empty()
             && (self.matches_entry(path)
                 || path.ancestors().any(|above| self.matches_entry(&above)))
     }
 
-    /// Tells whether an entry is excluded whose parents are known not to be.
+    /// Returns whether an entry is excluded, given that its parents are not.
     pub(crate) fn matches_entry(&self, path: &TreePath) -> bool {
         self.0.iter().any(|(_, pattern)| pattern.matches(path))
     }
@@ -86,7 +86,7 @@ impl fmt::Debug for Exclusions {
     }
 }
 
-/// Says which paths are meant: everything but what is excluded, or only some.
+/// Which paths a call is about: all or some, without exclusions.
 ///
 /// ```
 /// use wink_fs::{Backend, MemoryBackend, Scope, Tree, TreePath, WriteOptions, ops};
@@ -110,44 +110,44 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Means all files.
+    /// Returns the scope of all files.
     pub fn everything() -> Self {
         Self::default()
     }
 
-    /// Means some entries, each with all that is below it; none at all means everything.
+    /// Returns the scope of some entries and everything below them; an empty list means everything.
     pub fn paths(paths: impl IntoIterator<Item = TreePath>) -> Self {
         let mut paths: Vec<TreePath> = paths.into_iter().collect();
         paths.sort();
-        // A path comes right before those below it.
+        // A path sorts right before those below it.
         paths.dedup_by(|below, above| below.starts_with(above));
         Self { paths, excluded: Exclusions::default() }
     }
 
-    /// Leaves out what is excluded.
+    /// Adds exclusions.
     #[must_use]
     pub fn excluding(mut self, excluded: Exclusions) -> Self {
         self.excluded = excluded;
         self
     }
 
-    /// Tells whether nothing at all is left out.
+    /// Returns whether the scope has no bounds and no exclusions.
     pub fn is_everything(&self) -> bool {
         self.starts().is_empty() && self.excluded.is_empty()
     }
 
-    /// Returns what is left out.
+    /// Returns the exclusions.
     pub fn excluded(&self) -> &Exclusions {
         &self.excluded
     }
 
-    /// Tells whether a path is meant, excluded or not, or lies above one that is.
+    /// Returns whether a path is in scope, ignoring exclusions, or above one that is.
     pub(crate) fn leads_to(&self, path: &TreePath) -> bool {
         let leads = |start: &TreePath| path.starts_with(start) || start.starts_with(path);
         self.starts().is_empty() || self.starts().iter().any(leads)
     }
 
-    /// Returns the entries that are meant; none where all files are.
+    /// Returns the entries of the scope; empty for all files.
     pub(crate) fn starts(&self) -> &[TreePath] {
         match &*self.paths {
             [root] if root.is_root() => &[],

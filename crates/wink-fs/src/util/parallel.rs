@@ -17,7 +17,7 @@ const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 static THREADS: OnceLock<Option<ThreadPool>> = OnceLock::new();
 
-/// Returns our threads; `None` where the system gives us none.
+/// Returns our threads; `None` if the system gives us none.
 fn threads() -> Option<&'static ThreadPool> {
     let builder = ThreadPoolBuilder::new().stack_size(STACK_BYTES);
     let builder = builder.thread_name(|number| format!("wink-{number}"));
@@ -82,7 +82,7 @@ pub(crate) fn later(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Tells whether this is the only thread of a program's own pool: then there is no other work, and the
+/// Returns whether this is the only thread of a program's own pool: then there is no other work, and the
 /// program wants to do with one thread.
 fn has_one_thread() -> bool {
     rayon::current_thread_index().is_some() && rayon::current_num_threads() == 1
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_comes_back_to_whoever_waits() {
+    fn a_panic_comes_back_to_the_waiting_thread() {
         let program = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let broke = |work: &(dyn Fn() + Sync)| {
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err()

@@ -16,7 +16,7 @@ use crate::tree::{Entry, KnownEntry, Stat, Tree};
 /// counted as a whole when it is opened.
 const LARGE_BYTES: u64 = 1024 * 1024;
 
-/// Says how far something is that takes long; a clone says the same.
+/// The progress of long work; a clone is another handle to it.
 ///
 /// A workspace that was [given one](crate::WorkspaceBuilder::progress) counts in it what the last call
 /// has done that began: a snapshot the files it reads, because it does not know them, and a restore or an
@@ -41,12 +41,12 @@ pub struct Progress(Arc<Counters>);
 struct Counters {
     files: AtomicU64,
     bytes: AtomicU64,
-    /// Zero where it is not known.
+    /// Zero if it is not known.
     expected_files: AtomicU64,
     expected_bytes: AtomicU64,
 }
 
-/// Holds how far something is.
+/// The progress at one moment.
 ///
 /// ```
 /// let figures = wink_fs::Progress::default().figures();
@@ -59,9 +59,9 @@ pub struct Figures {
     pub files: u64,
     /// Bytes that were read.
     pub bytes: u64,
-    /// How many files there will be, where that is known.
+    /// How many files there will be, if known.
     pub expected_files: Option<u64>,
-    /// How many bytes there will be, where that is known.
+    /// How many bytes there will be, if known.
     pub expected_bytes: Option<u64>,
 }
 
@@ -79,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// Begins to count anew, towards as much as is expected; zero where that is not known.
+    /// Begins to count anew, towards as much as is expected; zero if that is not known.
     pub fn begin(&self, expected_files: u64, expected_bytes: u64) {
         let values = [0, 0, expected_files, expected_bytes];
         for (counter, value) in self.all().into_iter().zip(values) {
@@ -104,7 +104,7 @@ impl Progress {
         Counted { tree, progress: self.clone() }
     }
 
-    /// Says how many files there will be.
+    /// Sets the total number of files.
     pub(crate) fn expect_files(&self, files: u64) {
         self.0.expected_files.store(files, Ordering::Relaxed);
     }
@@ -142,6 +142,7 @@ struct Counted<'t> {
     progress: Progress,
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Tree for Counted<'_> {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         self.tree.stat(path)

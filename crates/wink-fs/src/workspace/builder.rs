@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::filesystem::event::{Event, Observers};
 use crate::filesystem::guard::Guard;
 use crate::filesystem::layer::Layered;
-use crate::filesystem::{Backend, Filesystem as _};
+use crate::filesystem::{Backend, BackendKind, Filesystem as _};
 use crate::host::HostBackend;
 use crate::host_options::HostOptions;
 use crate::limits::Limits;
@@ -26,10 +26,7 @@ use crate::store::Store;
 use crate::tree::scope::Exclusions;
 use crate::util::progress::Progress;
 
-/// What a backend in memory says of itself.
-const MEMORY: &str = "in_memory";
-
-/// Says what a workspace is made of and bounded by.
+/// The options of a new workspace.
 ///
 /// ```
 /// use wink_fs::{MemoryBackend, MountPoint, Workspace};
@@ -95,7 +92,7 @@ impl WorkspaceBuilder {
         self
     }
 
-    /// Keeps snapshots by any strategy, and the operations beside them where they have a directory.
+    /// Keeps snapshots by any strategy, and the operations beside them if they have a directory.
     ///
     /// Where they have none, operations are kept in memory, which only a workspace in memory can use.
     #[must_use]
@@ -116,7 +113,7 @@ impl WorkspaceBuilder {
     /// It is asked at the beginning of each call that takes a snapshot, compares with the files as they are
     /// now, or replaces files as a whole, and by [`heed_exclusions`](Workspace::heed_exclusions); never by a call that
     /// reads or changes single files. It returns what is excluded where that is something else than when it
-    /// was asked last, and nothing where it is the same; where it fails, so does the call.
+    /// was asked last, and nothing if it is the same; if it fails, so does the call.
     ///
     /// ```
     /// use wink_fs::{Exclusions, MemoryBackend, TreePath, Workspace};
@@ -213,7 +210,7 @@ impl WorkspaceBuilder {
         let observed = Layered::over(Box::new(recorded), observers.clone());
         let guarded = Layered::new(observed, self.guard);
         let (live, properties) = (guarded.live(), guarded.properties().clone());
-        let in_memory = || (properties.backend == MEMORY).then(History::in_memory);
+        let in_memory = || (properties.backend == BackendKind::InMemory).then(History::in_memory);
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             history.excluded = Excluded::new(self.excluded, self.exclusion_source);
@@ -278,7 +275,7 @@ impl Workspace {
     ) -> Result<WorkspaceBuilder> {
         let options = HostOptions::default().index(store.index_path());
         let backend = HostBackend::open_ambient_with(root, &options)?;
-        let found = backend.found().to_vec();
+        let found = backend.recovery_events().to_vec();
         Ok(WorkspaceBuilder { found, ..Self::builder(backend).store(store) })
     }
 

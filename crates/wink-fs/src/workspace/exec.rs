@@ -17,20 +17,20 @@ use crate::tree::Tree;
 use crate::tree::compare::compare;
 use crate::tree::scope::Scope;
 
-/// Says where a program finds the files.
+/// Where a program finds the files.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
 /// files.as_executor("look", |place| {
 ///     assert!(place.directory.is_none(), "nothing on the host");
 ///     assert!(place.files.list(&wink_fs::TreePath::root())?.is_empty());
-///     Ok(())
+///     Ok::<_, wink_fs::Error>(())
 /// })?;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[non_exhaustive]
 pub struct ExecutionPlace<'w> {
-    /// The directory of the host that they are in; none where they are in memory.
+    /// The directory of the host that they are in; none if they are in memory.
     pub directory: Option<PathBuf>,
     /// The files themselves.
     pub files: &'w mut dyn Filesystem,
@@ -43,7 +43,7 @@ impl fmt::Debug for ExecutionPlace<'_> {
     }
 }
 
-/// Says what a program changed.
+/// The changes of a program.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -60,7 +60,7 @@ impl fmt::Debug for ExecutionPlace<'_> {
 pub struct Execution {
     /// What changed, in the order of paths; a directory stands for all that is in it.
     pub changes: Vec<OperationChange>,
-    /// The snapshot that holds what was there before; none where nothing changed.
+    /// The snapshot that holds what was there before; none if nothing changed.
     pub saved: Option<SnapshotId>,
 }
 
@@ -76,11 +76,10 @@ struct Before {
 impl Workspace {
     /// Runs something that changes files by itself, past the calls of the filesystem, as one operation.
     ///
-    /// It is the only writer meanwhile; readers go on. What is there before is kept in a snapshot. Where
-    /// `work` fails, what it changed is taken back; where it succeeds, [`undo`](Self::undo) takes it back,
-    /// and what changed is returned. Where the process dies meanwhile, what had changed becomes an operation
-    /// when the workspace is opened next. A workspace that keeps no history knows nothing of what changed
-    /// and can take nothing back.
+    /// It is the only writer meanwhile; readers go on. A safety snapshot is taken first. If
+    /// `work` fails, its changes are rolled back; if it succeeds, [`undo`](Self::undo) can undo them, and they
+    /// are returned. If the process dies meanwhile, the changes become an operation when the workspace is opened
+    /// next. A workspace without a history does not know the changes and cannot roll them back.
     ///
     /// ```
     /// # let directory = tempfile::tempdir().unwrap();
@@ -164,8 +163,8 @@ impl Workspace {
         }
         let done = OperationRecord { at: history.clock.now(), ..before.begun.clone() };
         history.append_executed(done, changes.clone())?;
-        // It is written down: tidying up that fails now is done with the next one.
-        let _ = history.settle(backend, &before.capture, &before.saved);
+        let name = &before.begun.name;
+        history.tidy(name, || history.settle(backend, &before.capture, &before.saved));
         Ok(changes)
     }
 }
@@ -185,10 +184,10 @@ impl History {
 
     /// Takes a snapshot of all files, because the program about to run cannot be trusted to keep them.
     fn before_execution(&self, backend: &mut dyn Backend, name: &str) -> Result<Before> {
-        let backend_name = backend.properties().backend;
+        let kind = backend.properties().backend;
         let (capture, saved) = retried(|| {
             let capture = self.capture(backend)?;
-            let saved = self.save_before(backend_name, &capture, SnapshotOrigin::default())?;
+            let saved = self.save_before(kind, &capture, SnapshotOrigin::default())?;
             Ok((capture, saved))
         })?;
         let tree = self.snapshots.load(&saved.id)?;

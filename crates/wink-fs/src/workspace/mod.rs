@@ -21,8 +21,8 @@ pub use self::builder::WorkspaceBuilder;
 pub use self::exec::{Execution, ExecutionPlace};
 pub use self::history::operation_trees::OperationTrees;
 pub use self::history::prune::{PruneOptions, Pruned};
-pub use self::history::snapshots::SnapshotOptions;
-pub use self::history::state_ref::StateRef;
+pub use self::history::snapshots::{SnapshotOptions, TakenSnapshot};
+pub use self::history::state_ref::{ResolveError, StateRef, Unresolved};
 pub use self::restore::{Receipt, RestoreOptions};
 pub use self::undo::Undone;
 
@@ -60,7 +60,7 @@ pub struct Workspace(Arc<Shared>, Caller);
 struct Caller {
     /// How long they wait for their turn; for as long as it takes, where that is not said.
     patience: Option<Duration>,
-    /// What their operations are known by, where that is another than for the rest of the workspace.
+    /// What their operations are known by, if that is another than for the rest of the workspace.
     name: Option<Arc<str>>,
 }
 

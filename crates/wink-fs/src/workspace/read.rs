@@ -75,7 +75,7 @@ impl Workspace {
         self.glob_with(pattern, base, &GlobOptions::default())
     }
 
-    /// Finds files and links by their path, in a given way.
+    /// Finds files and links by their path, with options.
     pub fn glob_with(
         &self,
         pattern: &str,
@@ -92,17 +92,17 @@ impl Workspace {
         search::grep(&*self.0.live, pattern, &base, options, &self.0.properties.limits)
     }
 
-    /// Tells whether something is there; a path that is invalid or leaves the workspace is not.
+    /// Returns whether something is there; a path that is invalid or leaves the workspace is not.
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).is_ok_and(|path| ops::exists(&*self.0.live, &path))
     }
 
-    /// Tells whether a file is there.
+    /// Returns whether a file is there.
     pub fn is_file(&self, path: &str) -> bool {
         self.path(path).is_ok_and(|path| ops::is_file(&*self.0.live, &path))
     }
 
-    /// Tells whether a directory is there.
+    /// Returns whether a directory is there.
     pub fn is_dir(&self, path: &str) -> bool {
         self.path(path).is_ok_and(|path| ops::is_dir(&*self.0.live, &path))
     }

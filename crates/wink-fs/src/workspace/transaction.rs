@@ -1,4 +1,4 @@
-//! One call that writes: all of it or nothing, and written down as an operation.
+//! Transactions: a call that writes is done as a whole or not at all, and recorded as an operation.
 
 use std::any::Any;
 
@@ -6,23 +6,21 @@ use parking_lot::MutexGuard;
 
 use super::Workspace;
 use super::history::History;
-use super::recovery::Failed;
-use super::undo::take_back::is_of_the_path;
+use super::recovery::FailedOperation;
+use super::undo::take_back::concerns_path;
 use crate::error::{Error, Result};
 use crate::filesystem::guard::Guard;
 use crate::filesystem::layer::Layered;
 use crate::filesystem::{Backend, Filesystem};
-use crate::oplog::Record;
+use crate::oplog::{OperationCause, Record};
 
 impl Workspace {
-    /// Does something for an agent, as the only writer, within the limits.
+    /// Runs `work` for an agent, as the only writer and within the limits.
     ///
-    /// It is one operation: where `work` fails, what it changed so far is taken back, and where it
-    /// succeeds, [`undo`](Self::undo) takes it back. A workspace that keeps no history, as
-    /// [`snapshot_store`](Self::snapshot_store) tells, can take nothing back: there each change is whole by
-    /// itself, and those that were made before a failure stay. Writers take turns: `work` must use the filesystem
-    /// it is given. Another call that writes through a handle to this workspace, from `work` or from an
-    /// observer, would wait for itself for ever.
+    /// It is one operation: if `work` fails, its changes are rolled back; if it succeeds, [`undo`](Self::undo) can
+    /// undo it. A workspace without history (see [`snapshot_store`](Self::snapshot_store)) cannot roll back: each
+    /// change is atomic, and those made before a failure stay. `work` must use the filesystem that it is given:
+    /// another writing call through a handle to this workspace, from `work` or an observer, would deadlock.
     pub fn as_agent<T>(
         &self,
         name: &str,
@@ -31,10 +29,9 @@ impl Workspace {
         Ok(self.as_agent_operation(name, work)?.0)
     }
 
-    /// Does the same, and returns also the number of the operation, for [`retract`](Self::retract).
+    /// Like [`as_agent`](Self::as_agent), and returns the number of the operation, for [`retract`](Self::retract).
     ///
-    /// There is none where nothing changed, and in a workspace that keeps no history. `work` may fail with an error of
-    /// its own type.
+    /// There is none if nothing changed, or in a workspace without history. `work` may fail with its own error type.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -51,9 +48,7 @@ impl Workspace {
         self.operate(name, self.turn()?, |writer| work(writer))
     }
 
-    /// Does something for the program itself, as the only writer, without limits.
-    ///
-    /// It is one operation, as for an agent.
+    /// Runs `work` for the program itself, as the only writer and without limits, as one operation.
     pub fn as_owner<T>(
         &self,
         name: &str,
@@ -62,7 +57,7 @@ impl Workspace {
         Ok(self.operate(name, self.turn()?, |writer| work(self.backend(writer)))?.0)
     }
 
-    /// Takes back what a call had changed whose process died.
+    /// Rolls back interrupted calls.
     pub(super) fn recover(&self) -> Result<()> {
         let Some(history) = &self.0.history else { return Ok(()) };
         let interrupted = history.oplog.interrupted()?;
@@ -75,15 +70,14 @@ impl Workspace {
         if interrupted.iter().any(has_changes) {
             return self.alone(history, &mut writer).map(drop);
         }
-        // The operation may belong to a program that is still running, and opening a workspace does not wait for
-        // that.
+        // The operation may belong to a program that is still running, and opening a workspace must not wait for it.
         match history.oplog.lock_if_free()? {
             Some(_alone) => history.recover(self.backend(&mut writer), &self.0.recording),
             None => Ok(()),
         }
     }
 
-    /// Keeps other processes out until the value is dropped, and mends what one left that died.
+    /// Locks out other processes until the value is dropped, and recovers from those that died.
     pub(super) fn alone(
         &self,
         history: &History,
@@ -94,7 +88,7 @@ impl Workspace {
         Ok(alone)
     }
 
-    /// Does something as one operation: all of it or nothing, and written down under a number.
+    /// Runs `work` as one operation.
     fn operate<T, E: From<Error>>(
         &self,
         name: &str,
@@ -106,15 +100,18 @@ impl Workspace {
         let (sequence, aside) = history.oplog.next()?;
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;
-        let done = result
-            .and_then(|done| Ok((done, history.record(sequence, name, &record, &self.0.live)?)));
+        let done = result.and_then(|done| {
+            let cause = OperationCause::Call;
+            let live = &self.0.live;
+            Ok((done, history.record(sequence, name, cause, Vec::new(), &record, live)?))
+        });
         if done.is_err() {
             self.roll_back(history, &mut writer, sequence, name, &record);
         }
         done
     }
 
-    /// Takes back an operation that failed; where that fails too, the next call that writes tries again.
+    /// Rolls back a failed operation; if that fails too, the next call that writes tries again.
     pub(super) fn roll_back(
         &self,
         history: &History,
@@ -125,9 +122,9 @@ impl Workspace {
     ) {
         let recorded = record.recorded();
         let rolled_back = record.rescued().and_then(|rescued| {
-            let failed = Failed { number, name, recorded: recorded.clone().and(rescued) };
+            let failed = FailedOperation { number, name, recorded: recorded.clone().and(rescued) };
             let backend = self.backend(writer);
-            history.roll_back(backend, &self.0.recording, &failed, is_of_the_path)
+            history.roll_back(backend, &self.0.recording, &failed, concerns_path)
         });
         if rolled_back.is_err() {
             history.oplog.remember_interrupted(number, recorded);

@@ -126,6 +126,7 @@ fn ask_python(archives: &[Vec<u8>]) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs Python"]
 fn where_both_read_a_changed_archive_both_read_the_same() {
     let mut files = wink_fs::MemoryBackend::new();
     plant_small(&mut files);

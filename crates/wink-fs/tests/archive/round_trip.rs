@@ -1,11 +1,13 @@
 //! What goes into an archive comes out of it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use wink_fs::archive::{self, ArchiveLimits, ArchiveTree, Method, PortabilityProblem};
 use wink_fs::testkit::dump;
 use wink_fs::{
     Backend, ErrorKind, FileMode, Filesystem, HostBackend, MemoryBackend, Operation, Tree,
+    tree_hash,
 };
 
 use crate::archive::support::{
@@ -26,6 +28,19 @@ fn a_tree_on_the_host_comes_back_from_its_archive() {
     let bytes = export(&files);
     assert_eq!(bytes, export(&planted()), "nothing of the backend is in it");
     assert_eq!(dump(&open(&bytes).unwrap()).unwrap(), dump(&files).unwrap());
+}
+
+#[test]
+fn a_private_directory_comes_back_as_one() {
+    let place = tempfile::tempdir().unwrap();
+    let keys = place.path().join("keys");
+    std::fs::create_dir(&keys).unwrap();
+    std::fs::write(keys.join("key"), "").unwrap();
+    std::fs::set_permissions(&keys, PermissionsExt::from_mode(0o700)).unwrap();
+    let files = HostBackend::open_ambient(place.path()).unwrap();
+    let archive = open(&export(&files)).unwrap();
+    assert!(archive.stat(&path(b"keys")).unwrap().mode.private);
+    assert_eq!(tree_hash(&archive).unwrap(), tree_hash(&files).unwrap());
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn each_archive(check: impl Fn(&Path)) {
 }
 
 #[test]
+#[ignore = "needs Python"]
 fn python_reads_ours() {
     each_archive(|target| {
         let script = "import json, sys, zipfile\n\
@@ -49,6 +50,7 @@ fn python_reads_ours() {
 }
 
 #[test]
+#[ignore = "needs unzip"]
 fn info_zip_reads_ours() {
     each_archive(|target| {
         let said = run(Command::new("unzip").arg("-t").arg(target));
@@ -57,6 +59,7 @@ fn info_zip_reads_ours() {
 }
 
 #[test]
+#[ignore = "needs 7z"]
 fn seven_zip_reads_ours() {
     each_archive(|target| {
         let said = run(Command::new("7z").args(["t", "-bd"]).arg(target));
@@ -66,6 +69,7 @@ fn seven_zip_reads_ours() {
 }
 
 #[test]
+#[ignore = "needs unzip"]
 fn info_zip_unpacks_what_we_packed() {
     let (directory, mut files) = (tempfile::tempdir().unwrap(), wink_fs::MemoryBackend::new());
     crate::archive::support::plant_small(&mut files);

@@ -2,12 +2,24 @@
 
 /// Makes a test of each function named, in a module `memory` and in a module `host`.
 macro_rules! on_both {
-    ($($case:ident),* $(,)?) => {
+    ($($(#[$attribute:meta])* $case:ident),* $(,)?) => {
         mod memory {
-            $(#[test] fn $case() { super::$case(wink_fs::MemoryBackend::new()) })*
+            $(
+                #[test]
+                $(#[$attribute])*
+                fn $case() {
+                    super::$case(wink_fs::MemoryBackend::new())
+                }
+            )*
         }
         mod host {
-            $(#[test] fn $case() { super::$case(wink_fs::HostBackend::temporary().unwrap()) })*
+            $(
+                #[test]
+                $(#[$attribute])*
+                fn $case() {
+                    super::$case(wink_fs::HostBackend::temporary().unwrap())
+                }
+            )*
         }
     };
 }

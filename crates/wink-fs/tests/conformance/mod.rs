@@ -20,6 +20,14 @@ mod memory {
     wink_fs::conformance_suite!(MemoryBackend::new());
 }
 
+#[allow(dead_code, reason = "an example has a main function")]
+#[path = "../../examples/minimal_backend.rs"]
+mod minimal_backend;
+
+mod minimal {
+    wink_fs::conformance_suite!(super::minimal_backend::MapBackend::default());
+}
+
 mod guard_around_memory {
     use super::*;
 
@@ -86,6 +94,9 @@ mod fault_layer_around_host {
 /// A workspace that is mounted over a base, all of which was deleted in it.
 #[cfg(target_os = "linux")]
 mod host_over_a_base {
+    use rayon::prelude::*;
+    use wink_fs::testkit::conformance::CASES;
+
     use super::*;
 
     /// Goes with the backend.
@@ -110,5 +121,10 @@ mod host_over_a_base {
         Layered::new(files, Mounted { _mount: mount, _place: place })
     }
 
-    wink_fs::conformance_suite!(mounted());
+    /// One test, because a mount for each of many processes takes longer than all cases.
+    #[test]
+    #[ignore = "needs root"]
+    fn every_case_holds() {
+        CASES.par_iter().for_each(|case| case.run(&mut mounted()));
+    }
 }

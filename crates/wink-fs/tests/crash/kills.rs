@@ -40,52 +40,62 @@ fn check_from(what: &str, before: &Place) {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_write_that_is_killed_is_done_or_not() {
     check("write", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_write_with_new_parents_that_is_killed_is_done_or_not() {
     check("write-new", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_delete_that_is_killed_is_done_or_not() {
     check("delete", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_rename_that_is_killed_is_done_or_not() {
     check("rename", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_02_a_snapshot_that_is_killed_is_whole_or_not_there() {
     check("snapshot", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_03_a_restore_that_is_killed_is_done_or_not() {
     check("restore", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_04_an_import_that_is_killed_is_done_or_not() {
     check("import", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_03_an_undo_that_is_killed_is_done_or_not() {
     check("undo", &|files| drop(files.restore("base").unwrap()));
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_03_a_redo_that_is_killed_is_done_or_not() {
     check("redo", &|files| drop(files.undo().unwrap()));
 }
 
 /// Recovery does not take back what a program did, but the user can: half of it is better seen than lost.
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_program_whose_process_is_killed_can_be_undone() {
     let before = template(&|files| drop(files.write("last", "1").unwrap()));
     let all = list_calls("execute", copy(before.path()).path());
@@ -111,32 +121,38 @@ fn fault_01_a_program_whose_process_is_killed_can_be_undone() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_write_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
     check_elsewhere("write", &|_| ());
 }
 
 /// Once, half of a copy was taken for what was there before.
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_several_steps_with_their_history_elsewhere_that_are_killed_are_done_or_not() {
     check_elsewhere("several", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_delete_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
     check_elsewhere("delete", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_01_a_rename_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
     check_elsewhere("rename", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_03_a_restore_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
     check_elsewhere("restore", &|_| ());
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_03_an_undo_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
     check_elsewhere("undo", &|files| drop(files.restore("base").unwrap()));
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use wink_fs::{ErrorKind, Event, Store, TreePath, Workspace};
+use wink_fs::{
+    ErrorKind, Event, Filesystem, OperationRecord, Store, TreePath, Workspace, WriteOptions, ops,
+};
 
 use crate::crash::scene::{
     Call, check_whole, copy, kill_at, lines, list_calls, open, template, trace,
@@ -38,13 +40,13 @@ fn die_three_times(place: &Path, round: usize) {
     }
 }
 
-/// Tells whether a replacement is written down that is not done.
+/// Returns whether a replacement is written down that is not done.
 fn has_journal(place: &Path) -> bool {
     let Ok(holder) = fs::read_dir(place.join(".wink-staging")) else { return false };
     holder.flatten().any(|entry| entry.path().join("journal").exists())
 }
 
-/// Tells whether something is kept for an operation that is not written down.
+/// Returns whether something is kept for an operation that is not written down.
 fn has_interrupted(place: &Path) -> bool {
     let operations = place.join("store/operations");
     let names = fs::read_dir(&operations).unwrap().flatten().map(|entry| entry.file_name());
@@ -53,6 +55,7 @@ fn has_interrupted(place: &Path) -> bool {
 
 /// A restore dies between two renames; then three who open the workspace die as well.
 #[test]
+#[ignore = "needs strace"]
 fn fault_35_recovery_that_is_killed_goes_on_the_next_time() {
     let found = check("restore", &["renameat2"], has_journal);
     assert!(found.len() > 3, "{} restores died with a journal", found.len());
@@ -61,6 +64,7 @@ fn fault_35_recovery_that_is_killed_goes_on_the_next_time() {
 
 /// A call dies in the middle of its changes; then three who take it back die as well.
 #[test]
+#[ignore = "needs strace"]
 fn fault_35_taking_back_a_call_that_died_goes_on_the_next_time() {
     for what in ["write", "write-new", "delete", "rename"] {
         let names = ["renameat2", "renameat", "rename", "linkat", "mkdirat", "unlinkat", "write"];
@@ -74,6 +78,7 @@ fn fault_35_taking_back_a_call_that_died_goes_on_the_next_time() {
 ///
 /// Once, the next undo replaced what the person had written by what was there before the call.
 #[test]
+#[ignore = "needs strace"]
 fn fault_35_what_a_person_wrote_after_a_call_died_stays_and_what_was_there_can_be_found() {
     let names = ["renameat2", "renameat", "rename", "mkdirat", "unlinkat", "write"];
     let before = template(&|_| ());
@@ -108,8 +113,55 @@ fn check_hand(place: &Path, path: &str) -> bool {
     true
 }
 
+/// An undo is killed, and a user creates a file at one of its paths before the workspace is opened.
+///
+/// Once, recovery restored the other path, and a later undo of what was left undid that again. It found no pre-image,
+/// removed the file, and said that it was as before.
+#[test]
+#[ignore = "needs strace"]
+fn fault_35_no_undo_after_a_killed_undo_removes_a_file_that_was_always_there() {
+    let before = template(&|files| {
+        let write = |fs: &mut dyn Filesystem| {
+            let write = |fs: &mut dyn Filesystem, path: &str, content: &str| {
+                ops::write(fs, &TreePath::parse(path)?, content, &WriteOptions::default())
+            };
+            write(fs, "d/file", "patched")?;
+            write(fs, "fresh", "added")
+        };
+        files.as_agent("patch", write).unwrap();
+    });
+    let patch = open(before.path()).operations().unwrap().pop().unwrap().sequence;
+    let names = ["renameat2", "renameat", "rename", "linkat", "unlinkat", "write"];
+    let all = list_calls("undo", copy(before.path()).path());
+    let mut left = 0;
+    for call in all.iter().filter(|(name, _)| names.contains(&&**name)) {
+        let place = copy(before.path());
+        kill_at("undo", place.path(), call);
+        if !has_interrupted(place.path()) {
+            continue;
+        }
+        fs::write(place.path().join("root/fresh"), "by the user").unwrap();
+        let files = open(place.path());
+        let is_kept = |it: &OperationRecord| !it.left_alone.is_empty();
+        let kept = files.operations().unwrap().into_iter().find(is_kept);
+        if let Some(kept) = &kept {
+            let is_named = ["undo of patch", "interrupted"].contains(&&*kept.name);
+            assert!(is_named, "killed at {call:?}: {}", kept.name);
+        }
+        left += usize::from(kept.is_some());
+        let _ = files.undo_operation(patch);
+        for _ in 0..3 {
+            let _ = files.undo();
+            assert!(files.exists("d/file"), "killed at {call:?}");
+            assert_eq!(files.read("fresh").unwrap().content, "by the user", "killed at {call:?}");
+        }
+    }
+    assert!(left > 0, "no undo died when it had removed the file");
+}
+
 /// One process after another opens the workspace and is killed, each at another call of the recovery.
 #[test]
+#[ignore = "needs strace"]
 fn fault_35_recovery_gets_on_however_often_it_dies() {
     let before = template(&|_| ());
     let after = copy(before.path());
@@ -134,6 +186,7 @@ fn fault_35_recovery_gets_on_however_often_it_dies() {
 /// Once, it forgot that a restore had begun, and the one after it finished the restore: no operation was recorded, and
 /// there was nothing to undo.
 #[test]
+#[ignore = "needs strace"]
 fn fault_35_a_restore_that_cannot_be_finished_yet_is_recorded_when_it_is() {
     let before = template(&|_| ());
     let after = copy(before.path());
@@ -170,7 +223,8 @@ fn fault_35_a_restore_that_cannot_be_finished_yet_is_recorded_when_it_is() {
 /// Once, the next process that opened the workspace finished the restore, destroyed what the user had written,
 /// and reported neither.
 #[test]
-fn fault_35_what_somebody_wrote_below_a_directory_after_a_restore_died_stays_and_is_told() {
+#[ignore = "needs strace"]
+fn fault_35_files_a_user_wrote_below_a_directory_after_a_restore_died_stay_and_are_named() {
     let before = template(&|_| ());
     let all = list_calls("restore", copy(before.path()).path());
     let mut tried = 0;

@@ -51,6 +51,49 @@ fn ids(snapshots: &[Snapshot], cause: SnapshotCause) -> Vec<SnapshotId> {
     snapshots.iter().filter(|it| it.cause == cause).map(|it| it.id).collect()
 }
 
+/// Says the time that the test sets, in minutes.
+#[derive(Default)]
+struct Minutes(AtomicUsize);
+
+impl Clock for Minutes {
+    fn now(&self) -> SystemTime {
+        let minutes = self.0.load(Ordering::Relaxed) as u64;
+        SystemTime::UNIX_EPOCH + Duration::from_secs(YEAR + 60 * minutes)
+    }
+}
+
+/// Once, an age named the newest snapshot of that time: after a restore, what the restore had discarded.
+#[test]
+fn an_age_names_the_state_that_the_workspace_was_in() {
+    let clock = Arc::new(Minutes::default());
+    let at = |minute| clock.0.store(minute, Ordering::Relaxed);
+    let files = Workspace::builder(MemoryBackend::new()).clock(clock.clone()).build();
+    let one = files.snapshot("one").unwrap();
+    at(10);
+    files.write("a", "2").unwrap();
+    let two = files.snapshot("two").unwrap();
+    at(20);
+    files.write("a", "not in a snapshot that was asked for").unwrap();
+    let saved = files.restore(&one).unwrap().saved.unwrap();
+    at(30);
+    let aged = |age: &str| files.find_snapshot(age).unwrap().id;
+    assert_eq!(aged("1m ago"), one.id, "restored ten minutes ago");
+    assert_eq!(files.find_snapshot("@-").unwrap().id, one.id);
+    assert_eq!(aged("11m ago"), two.id, "before the restore");
+    assert_eq!(aged("21m ago"), one.id, "before the second");
+    assert!(files.find_snapshot("31m ago").is_err());
+    files.write("a", "3").unwrap();
+    let three = files.snapshot("three").unwrap();
+    at(40);
+    assert_eq!(["1m ago", "11m ago", "25m ago"].map(aged), [three.id, one.id, two.id]);
+    files.restore(saved).unwrap();
+    at(50);
+    assert_eq!(aged("1m ago"), saved, "it was restored by its id");
+    files.undo().unwrap();
+    at(60);
+    assert_eq!(aged("1m ago"), three.id);
+}
+
 on_both! {
     fault_29_snapshots_are_in_the_order_in_which_they_were_taken,
     fault_29_undo_and_redo_follow_the_order_of_the_calls,

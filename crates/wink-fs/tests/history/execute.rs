@@ -130,7 +130,7 @@ fn what_a_program_had_changed_whose_process_died_is_undone_and_redone() {
 }
 
 #[test]
-fn calls_go_on_after_a_program_that_nobody_saw_the_end_of() {
+fn calls_go_on_after_a_program_whose_end_was_not_seen() {
     let scene = Scene::host();
     let files = &scene.files;
     varied(files);
@@ -178,7 +178,7 @@ fn calls_go_on_where_the_snapshot_before_such_a_program_is_gone() {
 }
 
 #[test]
-fn whoever_opens_a_workspace_does_not_wait_for_a_program_that_runs() {
+fn opening_a_workspace_does_not_wait_for_a_running_program() {
     let scene = Scene::host();
     scene.files.write("a", "1").unwrap();
     let (took, execution) = scene

@@ -6,6 +6,7 @@ mod faults;
 mod kept;
 mod older;
 mod outside;
+mod plan_once;
 mod scene;
 mod snapshot_after;
 mod snapshots;

@@ -8,7 +8,7 @@ use crate::history::scene::Scene;
 
 /// Returns what a restore would replace of what others did.
 fn outside(files: &Workspace, tag: &str) -> Vec<String> {
-    let options = RestoreOptions::default().dry_run(true).tell_outside(true);
+    let options = RestoreOptions::default().dry_run(true).report_external(true);
     let receipt = files.restore_with(tag, &options).unwrap();
     receipt.changed_outside.iter().map(ToString::to_string).collect()
 }
@@ -52,7 +52,7 @@ fn what_a_snapshot_holds_and_what_is_not_replaced_is_not_told() {
     files.snapshot("second").unwrap();
     fs::write(root.join("b"), "by somebody").unwrap();
     assert_eq!(outside(files, "first"), ["b"]);
-    let options = RestoreOptions::default().path("a").tell_outside(true);
+    let options = RestoreOptions::default().path(files.path("a").unwrap()).report_external(true);
     assert_eq!(files.restore_with("first", &options).unwrap().changed_outside, []);
     // What a restore left is its own.
     assert_eq!(outside(files, "second"), ["b"]);

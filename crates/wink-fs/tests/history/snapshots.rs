@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wink_fs::{
     DiffOptions, ErrorKind, Event, Exclusions, FileMode, Kind, MemoryBackend, RestoreOptions,
-    SnapshotOptions, StateRef, Store, VerifyOptions, Workspace,
+    SnapshotId, SnapshotOptions, StateRef, Store, Unresolved, VerifyOptions, Workspace,
 };
 
 use crate::history::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -21,6 +21,7 @@ on_both! {
     a_restore_to_what_is_there_saves_nothing,
     a_tag_is_unique,
     a_snapshot_is_found_by_tag_id_and_prefix,
+    a_name_that_resolves_to_no_state_says_why,
     a_snapshot_knows_what_it_grew_from,
     diff_tells_added_modified_and_deleted,
     diff_of_two_snapshots_does_not_look_at_the_files_of_now,
@@ -53,7 +54,8 @@ fn a_restore_of_some_paths_leaves_the_others(scene: Scene) {
     varied(files);
     let snapshot = files.snapshot("before").unwrap();
     ruin(files);
-    let options = RestoreOptions::default().path("nested/.git").path("new").path("a.txt");
+    let mut options = RestoreOptions::default();
+    options.paths = ["nested/.git", "new", "a.txt"].map(|it| files.path(it).unwrap()).into();
     let receipt = files.restore_with(&snapshot, &options).unwrap();
     assert_eq!((receipt.written, receipt.brought_back, receipt.removed), (1, 2, 1));
     assert!(files.is_file("nested/.git/config") && !files.exists("new"));
@@ -94,7 +96,7 @@ fn a_tag_is_unique(scene: Scene) {
     let other = scene.files.snapshot_with(&SnapshotOptions::default()).unwrap();
     let error = scene.files.tag("mine", Some(&other.id.short())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument, "it would mean another snapshot");
-    assert_eq!(scene.files.find_snapshot(&other.id.short()).unwrap(), other);
+    assert_eq!(scene.files.find_snapshot(other.id.short().as_str()).unwrap(), other);
 }
 
 fn a_snapshot_is_found_by_tag_id_and_prefix(scene: Scene) {
@@ -115,6 +117,30 @@ fn a_snapshot_is_found_by_tag_id_and_prefix(scene: Scene) {
     assert!(error.to_string().contains("first four characters"), "{error}");
     assert_eq!(files.restore("three").unwrap_err().kind(), ErrorKind::SnapshotNotFound);
     assert_eq!(files.restore(StateRef::Live).unwrap_err().kind(), ErrorKind::InvalidArgument);
+}
+
+fn a_name_that_resolves_to_no_state_says_why(scene: Scene) {
+    let files = &scene.files;
+    let one = files.snapshot("one").unwrap();
+    files.write("a", "1").unwrap();
+    files.write("a", "2").unwrap();
+    let two = files.snapshot("two").unwrap();
+    let why = |name: &str| files.resolve(name).unwrap_err().why;
+    assert!(matches!(why("three"), Unresolved::Unknown));
+    assert!(matches!(why(&SnapshotId::random().to_string()), Unresolved::Unknown));
+    assert!(matches!(why("@-x"), Unresolved::Unknown));
+    assert!(matches!(why(&one.id.short()[..3]), Unresolved::TooShort));
+    assert!(matches!(why("@-3"), Unresolved::NoAncestor { ancestors: 2 }));
+    assert!(matches!(why("1w ago"), Unresolved::TooYoung { oldest: Some(it) } if *it == one));
+    assert!(matches!(why("op:9"), Unresolved::UnknownOperation(Some(9))));
+    assert!(matches!(why("op:x"), Unresolved::UnknownOperation(None)));
+    assert!(matches!(why("op:1"), Unresolved::NoSnapshotAfter(1)));
+    assert!(matches!(why("event:1"), Unresolved::Event));
+    let named_twice = files.resolve_with_fork("one", Some(two.id)).unwrap_err().why;
+    assert!(matches!(named_twice, Unresolved::TagAndFork(both) if *both == [one.clone(), two]));
+    assert_eq!(files.resolve_with_fork("one", Some(one.id)).unwrap(), Some(one.clone()));
+    assert_eq!(files.resolve_with_fork("fork", Some(one.id)).unwrap(), Some(one));
+    assert_eq!(files.resolve("@").unwrap(), None);
 }
 
 fn a_snapshot_knows_what_it_grew_from(scene: Scene) {
@@ -381,7 +407,7 @@ fn what_others_had_no_access_to_stays_so() {
 
 /// Once, it had the bits of the link, with which everybody could write into it.
 #[test]
-fn a_program_that_takes_the_place_of_a_link_is_nobody_elses_to_write() {
+fn a_program_in_the_place_of_a_link_is_writable_by_its_owner_only() {
     let scene = Scene::host();
     let program = scene.path("root/run");
     scene.files.write("run", "#!/bin/sh\n").unwrap();

@@ -99,7 +99,7 @@ fn check_in_turn(files: &Workspace, done: &[OperationRecord], removed: &BTreeSet
 /// Fifty files are rewritten in order, over and over, past wink: at any one moment the first ones are at
 /// most a generation ahead of the rest.
 #[test]
-fn fault_27_a_snapshot_while_somebody_writes_is_of_one_moment_or_refused() {
+fn fault_27_a_snapshot_while_another_program_writes_is_of_one_moment_or_refused() {
     let scene = Scene::host();
     let write = |generation: u64| {
         for number in 0..50 {

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use wink_fs::{
-    ContentHash, ErrorKind, Exclusions, FileMode, Filesystem, HostBackend, HostOptions,
-    MemoryBackend, MoveOptions, OperationCause, Recursion, Replacement, RestoreOptions, Result,
-    SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
+    ContentHash, Error, ErrorKind, Exclusions, FileMode, Filesystem, HostBackend, HostOptions,
+    MemoryBackend, MoveOptions, Operation, OperationCause, Recursion, Replacement, RestoreOptions,
+    Result, SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::history::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -37,11 +37,11 @@ on_both! {
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
     the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone,
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
-    an_old_program_says_what_is_gone_although_somebody_changed_some_of_it,
+    undo_of_an_old_program_names_what_is_gone_although_some_files_changed,
     operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back,
     directories_that_a_restore_made_for_some_paths_go_with_them,
     directories_that_a_revert_or_merge_made_go_with_what_is_in_them,
-    a_directory_that_a_restore_made_stays_where_somebody_put_something_into_it,
+    a_directory_that_a_restore_made_stays_if_a_user_put_files_into_it,
 }
 
 /// A workspace with a snapshot of `d/s/f` and `d/s/g`, in which nothing is now but `a`.
@@ -62,7 +62,7 @@ fn directories_that_a_restore_made_for_some_paths_go_with_them(scene: Scene) {
     let before = without_directory(files);
     for paths in [&["d/s/f"][..], &["d/s/f", "d/s/g"], &["d/s"], &["d/h", "d/s/g"]] {
         let mut options = RestoreOptions::default();
-        options.paths = paths.iter().map(|it| (*it).to_owned()).collect();
+        options.paths = paths.iter().map(|it| files.path(it).unwrap()).collect();
         files.restore_with("with", &options).unwrap();
         let restored = lines(files);
         assert!(files.undo().unwrap().conflicts.is_empty());
@@ -89,10 +89,12 @@ fn directories_that_a_revert_or_merge_made_go_with_what_is_in_them(scene: Scene)
     assert_eq!(lines(files), before);
 }
 
-fn a_directory_that_a_restore_made_stays_where_somebody_put_something_into_it(scene: Scene) {
+fn a_directory_that_a_restore_made_stays_if_a_user_put_files_into_it(scene: Scene) {
     let files = &scene.files;
     without_directory(files);
-    files.restore_with("with", &RestoreOptions::default().path("d/s/f")).unwrap();
+    files
+        .restore_with("with", &RestoreOptions::default().path(files.path("d/s/f").unwrap()))
+        .unwrap();
     files.mkdir("d/mine").unwrap();
     files.undo_operation(files.operations().unwrap().len() as u64 - 1).unwrap();
     assert!(files.is_dir("d/mine") && !files.exists("d/s"));
@@ -106,7 +108,7 @@ fn a_restore_can_be_undone_and_redone(scene: Scene) {
     ruin(files);
     let ruined = lines(files);
     let receipt = files.restore(&snapshot).unwrap();
-    let saved = files.find_snapshot(&receipt.saved.unwrap().to_string()).unwrap();
+    let saved = files.find_snapshot(receipt.saved.unwrap()).unwrap();
     assert_eq!((saved.cause, saved.tag), (SnapshotCause::Safety, None));
     let undone = files.undo().unwrap();
     assert_eq!((undone.operation.name.as_str(), undone.conflicts.len()), ("restore", 0));
@@ -140,7 +142,7 @@ fn some_paths_of_a_snapshot_do_not_make_it_the_last_one(scene: Scene) {
     files.write("a", "two").unwrap();
     files.write("b", "two").unwrap();
     let two = files.snapshot("two").unwrap().id;
-    files.restore_with(one, &RestoreOptions::default().path("a")).unwrap();
+    files.restore_with(one, &RestoreOptions::default().path(files.path("a").unwrap())).unwrap();
     assert_eq!(files.current_snapshot_id().unwrap(), Some(two));
 }
 
@@ -514,7 +516,7 @@ fn the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone(scene: Sc
 }
 
 /// Once, it said only that some snapshot was not found.
-fn an_old_program_says_what_is_gone_although_somebody_changed_some_of_it(scene: Scene) {
+fn undo_of_an_old_program_names_what_is_gone_although_some_files_changed(scene: Scene) {
     let files = &scene.files;
     let run = |text: &str| {
         let write = |path: &str, fs: &mut dyn wink_fs::Filesystem| rewrite(fs, path, text);
@@ -564,7 +566,7 @@ fn the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undo
 // --- only on a host ------------------------------------------------------------------------------
 
 #[test]
-fn undo_leaves_what_somebody_changed_since() {
+fn undo_leaves_external_changes() {
     let scene = Scene::host();
     scene.files.write("a", "mine").unwrap();
     scene.files.write("a", "mine again").unwrap();
@@ -727,7 +729,7 @@ fn what_was_excluded_when_a_snapshot_was_taken_is_left_alone_by_its_restore() {
 
 /// Once, a user who had undone and redone eight hundred times could go no further, nor undo what came before.
 #[test]
-fn however_often_somebody_goes_to_and_fro_everything_can_be_undone() {
+fn everything_can_be_undone_after_many_undos_and_redos() {
     go_to_and_fro(&Scene::memory().files);
 }
 
@@ -788,7 +790,7 @@ fn what_goes_to_and_fro_is_kept_in_bounded_space() {
 }
 
 #[test]
-fn an_operation_that_somebody_changed_is_passed_over_and_those_before_it_are_undone() {
+fn an_operation_with_external_changes_is_passed_over_and_earlier_ones_are_undone() {
     let scene = Scene::host();
     scene.files.write("a", "one").unwrap();
     scene.files.write("b", "one").unwrap();
@@ -891,7 +893,7 @@ fn what_has_another_name_and_is_written_into_by_it_is_undone_as_it_was() {
 
 /// A copy belongs to the user who runs wink, so a setuid bit on it would run it as that user.
 #[test]
-fn what_is_kept_as_a_copy_gives_nobody_rights() {
+fn a_copied_pre_image_gives_no_rights() {
     let scene = Scene::host();
     scene.files.write("f", "one").unwrap();
     let rights = fs::Permissions::from_mode(0o4755);
@@ -1034,4 +1036,105 @@ fn the_rest_of_a_partly_undone_operation_can_be_undone_after_another_one() {
     files.delete("g").unwrap();
     files.undo_operation(removal.unwrap()).unwrap();
     assert_eq!(files.read("g/h").unwrap().content, "below");
+}
+
+/// Once, undo of what was left of the call undid all of its steps again. It found no pre-image of `a`, which was in view
+/// again, and removed the file.
+#[test]
+fn undo_of_what_a_rollback_left_alone_does_not_touch_what_it_restored() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "original").unwrap();
+    files.write("b", "original").unwrap();
+    let failed = files.as_agent("patch", |fs| -> Result<()> {
+        rewrite(fs, "a", "patched")?;
+        rewrite(fs, "b", "patched")?;
+        fs::write(scene.path("root/b"), "by the user").unwrap();
+        Err(Error::new(Operation::Write, ErrorKind::InvalidArgument))
+    });
+    assert!(failed.is_err());
+    assert_eq!([read(files, "a"), read(files, "b")], ["original", "by the user"]);
+    let kept = files.operations().unwrap().into_iter().find(|it| !it.left_alone.is_empty());
+    let kept = kept.expect("the old content of b is kept").sequence;
+    // The agent makes the same change again.
+    files.write("a", "patched").unwrap();
+    for files in [files, &scene.open_again()] {
+        assert_eq!(files.undo_operation(kept).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!([read(files, "a"), read(files, "b")], ["patched", "by the user"]);
+    }
+    files.undo().unwrap();
+    assert_eq!(read(files, "a"), "original");
+    fs::remove_file(scene.path("root/b")).unwrap();
+    fs::write(scene.path("root/b"), "patched").unwrap();
+    files.undo_operation(kept).unwrap();
+    assert_eq!([read(files, "a"), read(files, "b")], ["original", "original"]);
+}
+
+/// Once, the redo said that the path was as after the operation, and it did not exist.
+#[test]
+fn a_redo_names_the_paths_that_the_undo_found_undone_already() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    let path = |text: &str| TreePath::parse(text).unwrap();
+    files.write("x", "x").unwrap();
+    files.write("y", "old").unwrap();
+    files.snapshot("base").unwrap();
+    let restore = || {
+        files.restore("base").unwrap();
+    };
+    let patch = || {
+        let work = |fs: &mut dyn Filesystem| {
+            rewrite(fs, "x", "x")?;
+            rewrite(fs, "y", "old")
+        };
+        files.as_agent("patch", work).unwrap();
+    };
+    for change in [&restore as &dyn Fn(), &patch] {
+        files.delete("x").unwrap();
+        files.write("y", "new").unwrap();
+        change();
+        fs::remove_file(scene.path("root/x")).unwrap();
+        assert_eq!(files.undo().unwrap().conflicts, []);
+        let redone = files.redo().unwrap();
+        assert_eq!((redone.paths, redone.conflicts), (vec![path("y")], vec![path("x")]));
+        assert_eq!(read(files, "y"), "old");
+        files.write("x", "x").unwrap();
+    }
+}
+
+/// Once, the answer named no path that came back, or said that the whole directory was as before.
+#[test]
+fn undo_of_a_removed_directory_names_what_came_back_and_what_is_there_besides() {
+    for (created, restored) in [("d/y", &["d/x", "d/z"][..]), ("d/other", &["d/x", "d/y", "d/z"])] {
+        let scene = Scene::host();
+        let files = &scene.files;
+        for path in ["d/x", "d/y", "d/z"] {
+            files.write(path, path).unwrap();
+        }
+        files.delete_all("d").unwrap();
+        fs::create_dir(scene.path("root/d")).unwrap();
+        fs::write(scene.path("root").join(created), "by the user").unwrap();
+        let undone = files.undo().unwrap();
+        let names = |paths: &[TreePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(names(&undone.paths), restored);
+        assert_eq!(names(&undone.conflicts), [created]);
+        assert_eq!(read(files, created), "by the user");
+    }
+}
+
+/// Once, the old content of a path with a FIFO could not be shown.
+#[test]
+fn what_was_there_before_an_operation_is_known_whatever_is_there_now() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "old").unwrap();
+    files.write("a", "new").unwrap();
+    let path = TreePath::parse("a").unwrap();
+    fs::remove_file(scene.path("root/a")).unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, scene.path("root/a"), mode).unwrap();
+    let trees = files.operation_trees(2).unwrap();
+    assert_eq!((&trees.paths, &trees.unknown), (&vec![path.clone()], &vec![path.clone()]));
+    assert_eq!(trees.before.open(&path).unwrap().read_all().unwrap(), "old");
+    assert!(trees.after.stat(&path).is_err());
 }

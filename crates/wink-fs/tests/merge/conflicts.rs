@@ -167,6 +167,45 @@ fn binary_files_are_not_merged_by_lines() {
     });
 }
 
+/// Once, a merge with markers took nothing of what it could not mark, and recorded the fork as merged.
+#[test]
+fn what_markers_cannot_mark_is_left_to_merge() {
+    let base = &[("bin", Some("\0 1")), ("edited", Some("1")), ("gone", Some("1"))];
+    let ours = &[("bin", Some("\0 2")), ("edited", Some("2")), ("gone", None)];
+    let theirs = &[("bin", Some("\0 3")), ("edited", None), ("gone", Some("3"))];
+    let all =
+        [("bin".into(), Binary), ("edited".into(), DeletedByThem), ("gone".into(), DeletedByUs)];
+    let markers = favouring(OnConflict::Markers);
+    each(base, ours, theirs, |case| {
+        let files = &case.scene.files;
+        let merged = files.merge_with(&case.fork, &markers).unwrap();
+        assert!(!merged.applied && !merged.is_to_be_remembered());
+        assert_eq!(merged.unresolved().count(), 3);
+        assert_eq!(case.conflicts(), all);
+
+        write(&case.fork, &[("new", Some("n")), ("text", Some("theirs\n"))]);
+        write(files, &[("text", Some("ours\n"))]);
+        let merged = files.merge_with(&case.fork, &markers).unwrap();
+        assert!(merged.applied && files.exists("new"));
+        let left: Vec<_> = merged.unresolved().map(|it| (it.path.to_string(), it.kind)).collect();
+        assert_eq!(left, all);
+        assert!(files.read("text").unwrap().content.contains("======="));
+
+        write(files, &[("text", Some("resolved\n"))]);
+        assert_eq!(case.conflicts(), all, "the rest is merged");
+        let merged = files.merge_with(&case.fork, &favouring(OnConflict::Theirs)).unwrap();
+        assert_eq!(merged.changes.len(), 3);
+        let expected = [
+            ("bin", Some("\0 3")),
+            ("gone", Some("3")),
+            ("new", Some("n")),
+            ("text", Some("resolved\n")),
+        ];
+        assert_eq!(texts(files).into_iter().collect::<Vec<_>>(), owned(&expected));
+        assert!(files.merge_with(&case.fork, &MergeOptions::default()).unwrap().changes.is_empty());
+    });
+}
+
 #[test]
 fn permissions_and_content_are_merged_apart_from_each_other() {
     for scene in Scene::both() {

@@ -143,7 +143,7 @@ impl Picture {
     }
 }
 
-/// Tells whether a path is named by an answer: itself, what it is in, or something in it.
+/// Returns whether a path is named by an answer: itself, what it is in, or something in it.
 fn is_named(path: &Path, answer: &[PathBuf]) -> bool {
     answer.iter().any(|named| path.starts_with(named) || named.starts_with(path))
 }

@@ -173,12 +173,14 @@ fn check_states(kind: Kind, states: usize) {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_07_what_was_acknowledged_survives_lost_and_reordered_writes_on_ext4() {
     let ext4 = Kind { make: "mkfs.ext4 -q", bytes: 32 * MEBIBYTE, options: "loop" };
     check_states(ext4, 60);
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_07_what_was_acknowledged_survives_lost_and_reordered_writes_on_xfs() {
     let xfs = Kind { make: "mkfs.xfs -q", bytes: 320 * MEBIBYTE, options: "loop,nouuid" };
     check_states(xfs, 30);

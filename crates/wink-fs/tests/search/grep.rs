@@ -1,5 +1,6 @@
 //! Lines by content.
 
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ on_both! {
     a_glob_chooses_the_files,
     ignore_files_are_honoured_when_asked,
     a_file_larger_than_the_buffer_is_searched_in_parts,
+    a_line_larger_than_the_memory_for_it_is_searched_in_parts,
     a_search_gives_up_when_told,
     a_search_gives_up_in_the_middle_of_a_file,
     a_search_gives_up_in_the_middle_of_a_line,
@@ -306,5 +308,53 @@ fn a_pattern_that_cannot_be_used_says_why_in_one_sentence(backend: impl Backend 
         let error = files.grep(pattern, "", &GrepOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern}");
         assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+/// The memory of this process at its highest, in MiB.
+fn highest() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+/// A search once held the longest line of a file in memory: 1.24 GB for a line of 1 GiB.
+#[test]
+fn a_search_needs_no_memory_for_the_length_of_a_line() {
+    let place = tempfile::tempdir().unwrap();
+    let mut file = std::fs::File::create(place.path().join("long")).unwrap();
+    for _ in 0..192 {
+        file.write_all(&[b'a'; 1024 * 1024]).unwrap();
+    }
+    file.write_all(b"needle\nshort needle\n").unwrap();
+    let files = Workspace::host(place.path()).unwrap();
+    let before = highest();
+    let found = grep(&files, "needle$", &GrepOptions::default());
+    assert!(highest() - before < 96, "{} MiB", highest() - before);
+    assert_eq!((found.total_lines, found.matches[0].line_number), (2, 1));
+    assert!(found.matches[0].clamped && found.matches[0].line_content.ends_with("aneedle"));
+    assert_eq!(found.matches[1].line_content, "short needle");
+}
+
+fn a_line_larger_than_the_memory_for_it_is_searched_in_parts(backend: impl Backend + 'static) {
+    const PART: usize = 8 * 1024 * 1024;
+    let mut text = "first\n".to_owned();
+    // Matches in the first window, across its end, and in the last.
+    text.push_str(&"a".repeat(PART - 8));
+    text.push_str("needle");
+    text.push_str(&"b".repeat(PART));
+    text.push_str(" needle\r\nafter\nneedle");
+    let options = GrepOptions::default().context(1).stop(Stop::after(Duration::from_secs(600)));
+    let files = with(backend, &[("long", &text)]);
+    let found = grep(&files, "needle", &options);
+    assert_eq!((found.total_lines, found.matches.len()), (2, 2));
+    let long = &found.matches[0];
+    assert_eq!((long.line_number, long.match_count, long.clamped), (2, 2, true));
+    assert_eq!(&long.line_content[long.match_start..long.match_end], "needle");
+    assert_eq!((&long.before, &long.after), (&vec!["first".to_owned()], &vec!["after".to_owned()]));
+    let last = &found.matches[1];
+    assert_eq!((last.line_number, last.line_content.as_str(), last.clamped), (4, "needle", false));
+    for (pattern, lines) in [("^needle", 1), ("needle$", 2), ("^a", 2), ("b$", 0), ("^b", 0)] {
+        assert_eq!(grep(&files, pattern, &options).total_lines, lines, "{pattern}");
     }
 }

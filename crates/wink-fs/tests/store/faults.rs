@@ -48,6 +48,7 @@ fn check_whole(root: &Path, expected: &[usize]) {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one() {
     if let Some(root) = traced() {
         Store::open_ambient(root).unwrap().save(&planted(), &new()).unwrap();
@@ -72,6 +73,7 @@ fn fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_08_a_full_disk_is_said_to_be_one_and_leaves_the_rest() {
     let mut noticed = 0;
     let scene = Scene::new();
@@ -101,6 +103,7 @@ fn fault_08_a_full_disk_is_said_to_be_one_and_leaves_the_rest() {
 
 /// Once, which snapshots are forgotten had to be written down first, for which there was no space either.
 #[test]
+#[ignore = "needs root"]
 fn fault_08_snapshots_are_forgotten_although_the_disk_is_full() {
     let directory = tempfile::tempdir().unwrap();
     let _mounted = Mounted::tmpfs(directory.path(), c"size=512k");
@@ -126,6 +129,7 @@ fn fault_08_snapshots_are_forgotten_although_the_disk_is_full() {
 
 /// Once, the packs of those that go had to be written down first, so that a prune failed for want of space.
 #[test]
+#[ignore = "needs root"]
 fn fault_08_a_prune_gives_space_back_although_the_disk_is_full() {
     let directory = tempfile::tempdir().unwrap();
     let _mounted = Mounted::tmpfs(directory.path(), c"size=1m");
@@ -155,6 +159,7 @@ fn fault_08_a_prune_gives_space_back_although_the_disk_is_full() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn fault_10_exhausted_inodes_are_no_space() {
     let directory = tempfile::tempdir().unwrap();
     let _mounted = Mounted::tmpfs(directory.path(), c"nr_inodes=7");
@@ -166,6 +171,7 @@ fn fault_10_exhausted_inodes_are_no_space() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name() {
     if let Some(root) = traced() {
         let store = Store::open_ambient(root).unwrap();
@@ -189,6 +195,7 @@ fn fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again() {
     if let Some(root) = traced() {
         let store = Store::open_ambient(&root).unwrap();

@@ -135,7 +135,7 @@ impl Tree for Knowing {
 
 /// A list that no snapshot needs stays in a pack, and the parts that it names go with another.
 #[test]
-fn a_list_without_its_parts_that_nobody_needs_is_no_damage() {
+fn an_unneeded_list_without_its_parts_is_no_damage() {
     let scene = Scene::new();
     let mut files = MemoryBackend::new();
     let mut large = noise(3_000_000, 1);

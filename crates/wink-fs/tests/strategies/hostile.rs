@@ -10,10 +10,14 @@ use wink_fs::{Strategy, tree_hash};
 use crate::strategies::scene::{Scene, all_files, by_every_strategy, read_everything};
 
 by_every_strategy! {
+    #[ignore = "needs strace"]
     a1_17_no_program_of_a_hostile_repository_runs_and_every_byte_is_captured,
 }
 
-crate::common::on_both::on_both! { a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy }
+crate::common::on_both::on_both! {
+    #[ignore = "needs root"]
+    a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy,
+}
 
 fn a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy(mut files: impl wink_fs::Backend) {
     for name in [".git/config", ".git/hooks/pre-commit", ".gitattributes", "sub/.git"] {

@@ -28,6 +28,7 @@ fn snapshots_are_opened_only_by_the_strategy_that_keeps_them() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn auto_is_the_first_that_the_directory_and_the_machine_are_made_for() {
     let chosen = |place: std::path::PathBuf, root: &std::path::Path| {
         let options = StrategyOptions::new(place).strategy(Strategy::Auto);

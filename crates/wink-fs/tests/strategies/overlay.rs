@@ -46,6 +46,7 @@ fn copied_bytes(scene: &Scene, snapshot: &Snapshot) -> u64 {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn what_is_as_in_the_base_takes_no_space() {
     let mut scene = over_planted();
     let saved = round_trip(&mut scene, |_| {});
@@ -55,6 +56,7 @@ fn what_is_as_in_the_base_takes_no_space() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn files_of_the_base_that_were_deleted_stay_deleted() {
     let mut scene = over_planted();
     let saved = round_trip(&mut scene, |scene| {
@@ -71,6 +73,7 @@ fn files_of_the_base_that_were_deleted_stay_deleted() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_directory_in_the_place_of_one_of_the_base_shows_nothing_of_that() {
     let mut scene = over_planted();
     round_trip(&mut scene, |scene| {
@@ -85,6 +88,7 @@ fn a_directory_in_the_place_of_one_of_the_base_shows_nothing_of_that() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn renamed_directories_and_files_of_the_base_take_no_space() {
     let mut scene = over_planted();
     let saved = round_trip(&mut scene, |scene| {
@@ -97,6 +101,7 @@ fn renamed_directories_and_files_of_the_base_take_no_space() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn hard_links_of_the_base_are_replaced_one_by_one() {
     let mut scene = Scene::over(|base| {
         fs::write(base.join("one"), "content").unwrap();
@@ -112,6 +117,7 @@ fn hard_links_of_the_base_are_replaced_one_by_one() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn links_modes_and_empty_directories_are_kept_where_they_differ() {
     let mut scene = over_planted();
     let saved = round_trip(&mut scene, |scene| {
@@ -134,6 +140,7 @@ fn links_modes_and_empty_directories_are_kept_where_they_differ() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn changes_are_there_again_when_the_workspace_is_mounted_again() {
     let mut scene = over_planted();
     put(&mut scene.files, b"src/main.rs", "changed");
@@ -162,6 +169,7 @@ fn changes_are_there_again_when_the_workspace_is_mounted_again() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn the_mount_of_a_process_that_died_is_taken_over() {
     let scene = over_planted();
     let (base, place) = (scene.home().join("base"), scene.home().join("other"));
@@ -178,6 +186,7 @@ fn the_mount_of_a_process_that_died_is_taken_over() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_base_on_another_file_system_is_seen_as_one_with_the_changes() {
     let disk = Disk::new("mkfs.xfs -q");
     let directory = tempfile::tempdir().unwrap();
@@ -200,6 +209,7 @@ fn a_base_on_another_file_system_is_seen_as_one_with_the_changes() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_directory_that_was_not_mounted_here_is_unsupported_with_the_reason() {
     let plain = tempfile::tempdir().unwrap();
     let scene = over_planted();
@@ -216,6 +226,7 @@ fn a_directory_that_was_not_mounted_here_is_unsupported_with_the_reason() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_mount_that_cannot_be_made_is_refused_with_the_reason() {
     let scene = over_planted();
     let (base, home) = (scene.home().join("base"), scene.home());
@@ -244,7 +255,8 @@ fn a_mount_that_cannot_be_made_is_refused_with_the_reason() {
 }
 
 #[test]
-fn whoever_may_not_mount_is_told_so() {
+#[ignore = "needs root"]
+fn a_user_who_may_not_mount_gets_the_reason() {
     let scene = over_planted();
     for way in [&["--user", "--map-root-user", "--mount"][..], &["--mount"]] {
         let mut command = Command::new("unshare");
@@ -260,6 +272,7 @@ fn whoever_may_not_mount_is_told_so() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_base_that_changed_is_corrupt_and_no_wrong_byte_is_loaded() {
     let mut scene = over_planted();
     put(&mut scene.files, b"own", noise(1000, 7));

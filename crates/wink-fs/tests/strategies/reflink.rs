@@ -30,16 +30,19 @@ fn clones_share_their_space(disk: Disk) {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn clones_share_their_space_on_btrfs() {
     clones_share_their_space(Disk::new("mkfs.btrfs -q"));
 }
 
 #[test]
+#[ignore = "needs root"]
 fn clones_share_their_space_on_xfs() {
     clones_share_their_space(Disk::new("mkfs.xfs -q -m reflink=1"));
 }
 
 #[test]
+#[ignore = "needs root"]
 fn a_file_system_without_clones_is_named() {
     for (make, name) in [("mkfs.ext4 -q", "ext4"), ("mkfs.xfs -q -m reflink=0", "XFS")] {
         let disk = Disk::new(make);
@@ -54,6 +57,7 @@ fn a_file_system_without_clones_is_named() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn another_file_system_than_that_of_the_files_is_refused() {
     let scene = Scene::new(Strategy::Reflink);
     let mut elsewhere = wink_fs::HostBackend::temporary().unwrap();
@@ -65,6 +69,7 @@ fn another_file_system_than_that_of_the_files_is_refused() {
 }
 
 #[test]
+#[ignore = "needs root"]
 fn files_that_are_not_on_the_host_are_refused() {
     let scene = Scene::new(Strategy::Reflink);
     let mut memory = MemoryBackend::new();

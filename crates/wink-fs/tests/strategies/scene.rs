@@ -128,17 +128,30 @@ fn options(home: &Path, strategy: Strategy) -> StrategyOptions {
     StrategyOptions::new(home.join("snapshots")).strategy(strategy)
 }
 
-/// Makes a module for each strategy, with a test of each function named.
+/// Makes a module for each strategy, with a test of each function named; attributes before the names are for the
+/// strategies that need no mount.
 macro_rules! by_every_strategy {
-    ($($case:ident),* $(,)?) => {
-        by_every_strategy!(@each [$($case)*] store: Store, copy: Copy, archive: Archive, git: Git, reflink: Reflink, overlay: Overlay);
+    ($(#[$attribute:meta])* $($case:ident),* $(,)?) => {
+        crate::strategies::scene::by_every_strategy! {
+            @each [$(#[$attribute])*] [$($case)*] store: Store, copy: Copy, archive: Archive, git: Git
+        }
+        crate::strategies::scene::by_every_strategy! {
+            @each [#[ignore = "needs root"]] [$($case)*] reflink: Reflink, overlay: Overlay
+        }
     };
-    (@each $cases:tt $($module:ident: $strategy:ident),*) => {
-        $(by_every_strategy!(@one $cases $module $strategy);)*
+    (@each $attributes:tt $cases:tt $($module:ident: $strategy:ident),*) => {
+        $(crate::strategies::scene::by_every_strategy!(@one $attributes $cases $module $strategy);)*
     };
-    (@one [$($case:ident)*] $module:ident $strategy:ident) => {
+    (@one $attributes:tt [$($case:ident)*] $module:ident $strategy:ident) => {
         mod $module {
-            $(#[test] fn $case() { super::$case(wink_fs::Strategy::$strategy) })*
+            $(crate::strategies::scene::by_every_strategy!(@test $attributes $case $strategy);)*
+        }
+    };
+    (@test [$($attribute:tt)*] $case:ident $strategy:ident) => {
+        #[test]
+        $($attribute)*
+        fn $case() {
+            super::$case(wink_fs::Strategy::$strategy)
         }
     };
 }

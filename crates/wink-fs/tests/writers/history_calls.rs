@@ -40,7 +40,7 @@ fn restoring_everything_loses_no_save() {
 #[test]
 fn restoring_some_paths_loses_no_save() {
     race("restore of some paths", |files, _| {
-        let options = RestoreOptions::default().path("d/a").path("d/sub");
+        let options = RestoreOptions::default().path(files.path("d/a")?).path(files.path("d/sub")?);
         files.restore_with("base", &options).map(drop)
     });
 }

@@ -1,4 +1,4 @@
-//! What a shell proposes while something is typed.
+//! Shell completion.
 
 use std::ffi::OsStr;
 use std::{env, iter};
@@ -13,28 +13,28 @@ use crate::cli::context::{Context, Opened};
 use crate::cli::{help, state_ref};
 use crate::ui::format;
 
-/// The variable by which a shell asks; `wink completions` tells it how.
+/// The variable that a shell sets to ask for completions; the script of `wink completions` sets it.
 pub(crate) const VARIABLE: &str = "WINK_COMPLETE";
 
-/// How many snapshots are proposed by their ids.
+/// How many snapshots are completed by id.
 const IDS: usize = 50;
 
-/// Answers a shell that asks, and ends; does nothing otherwise.
+/// Answers a completion request and exits; does nothing otherwise.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(help::command).var(VARIABLE).complete();
 }
 
-/// Proposes names of states.
+/// Completes names of states.
 pub(crate) fn states() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| matching(typed, state_names()))
 }
 
-/// Proposes names of forks.
+/// Completes names of forks.
 pub(crate) fn forks() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| matching(typed, fork_names(opened().as_ref())))
 }
 
-/// Proposes paths of the state that is looked at.
+/// Completes paths of the state that `--at` names.
 pub(crate) fn paths() -> ArgValueCompleter {
     ArgValueCompleter::new(|start: &OsStr| start.to_str().and_then(path_names).unwrap_or_default())
 }
@@ -46,13 +46,13 @@ fn matching(typed: &OsStr, all: Vec<CompletionCandidate>) -> Vec<CompletionCandi
     all.into_iter().filter(is_wanted).collect()
 }
 
-/// Parses what was typed so far, as far as it goes.
+/// Parses the words that were typed so far, ignoring errors.
 fn typed() -> Option<ArgMatches> {
     let words = env::args_os().skip_while(|word| word != "--").skip(1);
     help::command().ignore_errors(true).try_get_matches_from(words).ok()
 }
 
-/// Opens the workspace that the command works in; where there is none, nothing is proposed.
+/// Opens the workspace; without one, there are no completions.
 fn opened() -> Option<Opened> {
     context(&typed()?)?.open().ok()
 }
@@ -61,7 +61,7 @@ fn context(typed: &ArgMatches) -> Option<Context> {
     Context::new(&GlobalArgs::from_arg_matches(typed).ok()?).ok()
 }
 
-/// Returns the state that is looked at.
+/// Returns the state that `--at` names.
 fn looked_at(typed: &ArgMatches) -> &str {
     let looking =
         iter::successors(Some(typed), |it| it.subcommand().map(|(_, below)| below)).last();
@@ -69,7 +69,7 @@ fn looked_at(typed: &ArgMatches) -> &str {
     at.map_or("@", String::as_str)
 }
 
-/// Returns the paths that begin so, each with all that was typed before its last name.
+/// Returns the paths that start with `start`, with the directory part as it was typed.
 fn path_names(start: &str) -> Option<Vec<CompletionCandidate>> {
     let (above, name) = start.split_at(start.rfind('/').map_or(0, |at| at + 1));
     let typed = typed()?;
@@ -87,13 +87,12 @@ fn path_names(start: &str) -> Option<Vec<CompletionCandidate>> {
 }
 
 fn fork_names(opened: Option<&Opened>) -> Vec<CompletionCandidate> {
-    let heads = opened.and_then(|opened| state_ref::branch_heads(opened).ok()).unwrap_or_default();
+    let heads = opened.and_then(|opened| state_ref::fork_heads(opened).ok()).unwrap_or_default();
     heads.into_iter().map(|(name, _)| candidate(&name, "fork")).collect()
 }
 
 fn state_names() -> Vec<CompletionCandidate> {
-    let mut all =
-        vec![candidate("@", "the files as they are now"), candidate("@-", "the last snapshot")];
+    let mut all = vec![candidate("@", "the current files"), candidate("@-", "the last snapshot")];
     let Some(opened) = opened() else { return all };
     let snapshots = opened.files.snapshots().unwrap_or_default();
     let tagged = snapshots.iter().rev().filter_map(|it| Some((it.tag.as_deref()?, it)));

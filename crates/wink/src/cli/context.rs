@@ -1,4 +1,4 @@
-//! What was typed, made into what was meant.
+//! What all commands share: global options, the directory, and the open workspace.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,27 @@ use crate::error::CliError;
 use crate::json::Document;
 use crate::project::Project;
 use crate::project::git::directory;
-use crate::project::{missing_root, prune_log, retention};
+use crate::project::{self, prune_log, retention};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
+use crate::ui::output::Output;
 use crate::ui::progress::{Audience, Progress};
 use crate::ui::prune_notice::PruneNotice;
-use crate::ui::{confirm, output, recovery_notice};
+use crate::ui::{input, output, recovery_notice};
 
-/// Holds what all commands are told.
+/// The global options and the directory that a command works in.
 #[derive(Debug)]
 pub(crate) struct Context {
-    json: bool,
-    quiet: bool,
-    yes: bool,
-    /// How far the command is with what takes long.
+    global: GlobalArgs,
+    /// Counts the files of long work, for progress.
     pub(crate) counted: wink_fs::Progress,
     /// The real path of the directory that the command works in.
     pub(crate) directory: PathBuf,
-    /// The directory of the history, where it was named.
+    /// The directory of the history, if `--store` names one.
     pub(crate) store: Option<PathBuf>,
 }
 
-/// A workspace that was found and opened.
+/// An open workspace.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The real path of the directory that the command works in.
@@ -40,51 +39,46 @@ pub(crate) struct Opened {
     pub(crate) project: Project,
     pub(crate) excluded: Exclusions,
     pub(crate) files: Workspace,
-    /// What a person should be told when the command is done.
+    /// Counts snapshots that were pruned while the command ran.
     pub(crate) prune_notice: PruneNotice,
 }
 
 impl Context {
     pub(crate) fn new(args: &GlobalArgs) -> Result<Self, CliError> {
-        let directory = missing_root::real_path(&args.directory, args.store.as_deref())?;
+        let directory = project::working_directory(&args.directory, args.store.as_deref())?;
         let store = args.store.as_ref().map(|store| real_path_to_be(&directory.join(store)));
         let store = store.transpose()?;
-        let GlobalArgs { json, quiet, yes, .. } = *args;
         let counted = wink_fs::Progress::default();
-        Ok(Self { json, quiet, yes, counted, directory, store })
+        Ok(Self { global: args.clone(), counted, directory, store })
     }
 
     /// Opens the workspace that the command works in.
     pub(crate) fn open(&self) -> Result<Opened, CliError> {
         let project = Project::find(&self.directory, self.store.as_deref())?;
-        let counted = (!self.quiet).then(|| self.counted.clone());
-        let opened = Self::open_counted(project, counted)?;
+        let progress = (!self.global.quiet).then(|| self.counted.clone());
+        let opened = Self::open_project(project, progress)?;
         Ok(Opened { directory: self.directory.clone(), ..opened })
     }
 
-    /// Opens a workspace whose history was found.
-    pub(crate) fn open_project(project: Project) -> Result<Opened, CliError> {
-        Self::open_counted(project, None)
-    }
-
-    fn open_counted(
+    /// Opens the workspace of a project.
+    pub(crate) fn open_project(
         project: Project,
-        counted: Option<wink_fs::Progress>,
+        progress: Option<wink_fs::Progress>,
     ) -> Result<Opened, CliError> {
         tracing::info!(root = ?project.root, history = ?project.directory, "workspace");
         let excluded = directory::excluded(&project)?;
-        let mut files = Self::builder(&project, &excluded)?;
-        if let Some(counted) = counted {
-            files = files.progress(counted);
-        }
         let prune_notice = PruneNotice::default();
         let listener = prune_notice.clone();
-        let files = files.observe(move |event| listener.hear(event));
+        let mut files =
+            Self::builder(&project, &excluded)?.observe(move |event| listener.hear(event));
+        if let Some(progress) = progress {
+            files = files.progress(progress);
+        }
         let directory = project.root.clone();
         Ok(Opened { directory, project, excluded, files: files.build(), prune_notice })
     }
 
-    /// Begins a workspace whose history was found.
+    /// Returns a builder for the workspace of a project.
     pub(crate) fn builder(
         project: &Project,
         excluded: &Exclusions,
@@ -92,19 +86,19 @@ impl Context {
         let store = project.open_store()?;
         let files = Workspace::host_builder(&project.root, store);
         let files = files.map_err(|error| CliError::root(project, error))?;
-        // An absolute path is one of the workspace where it is below the root, and none elsewhere.
+        // So that absolute paths below the root are paths of the workspace.
         let mount_point = MountPoint::from_disk(project.root.as_os_str().as_bytes())?;
         let files = files.exclude(excluded.clone()).mount_point(mount_point);
         let (shared, actor) = (project.shared()?, actor());
         let files = files.retention(retention::of(project)?).actor(&actor);
         Ok(files.observe(move |event| {
             tracing::debug!(?event, "files");
-            recovery_notice::tell(event);
+            recovery_notice::print(event);
             prune_log::remember(&shared, &actor, event);
         }))
     }
 
-    /// Returns the paths that were named, as those of the workspace.
+    /// Resolves paths that were typed to paths of the workspace.
     pub(crate) fn paths(
         &self,
         opened: &Opened,
@@ -113,45 +107,50 @@ impl Context {
         named.iter().map(|path| self.path(opened, path)).collect()
     }
 
-    /// Returns a path that was named, as one of the workspace.
+    /// Resolves a path that was typed to a path of the workspace.
     pub(crate) fn path(&self, opened: &Opened, named: &Path) -> Result<TreePath, CliError> {
         paths::resolve(&opened.project.root, &self.directory, named)
     }
 
-    /// Returns where a file of the host is that was named, in the workspace or not.
+    /// Returns the absolute path of a file of the host, inside the workspace or not.
     pub(crate) fn host_path(&self, named: &Path) -> PathBuf {
         paths::without_dots(&self.directory.join(named))
     }
 
-    /// Answers with a document, or with what it says to a person.
+    /// Returns the answer: the document as JSON, or its text.
     pub(crate) fn answer<D: Document>(
         &self,
         document: &D,
         text: impl FnOnce(&D) -> String,
     ) -> Result<Answer, CliError> {
-        if self.json {
+        if self.global.json {
             Answer::json(document)
         } else {
             Ok(Answer { text: text(document), ..Answer::default() })
         }
     }
 
-    /// Tells whether a person reads the answer.
+    /// Returns the output, for commands that print before their answer.
+    pub(crate) fn output(&self) -> Output {
+        Output::new(&self.global)
+    }
+
+    /// Returns whether the answer is text, not JSON.
     pub(crate) fn is_for_people(&self) -> bool {
-        !self.json
+        !self.global.json
     }
 
-    /// Tells whether notes and hints are wanted.
+    /// Returns whether to print notes and hints.
     pub(crate) fn is_talkative(&self) -> bool {
-        !self.json && !self.quiet
+        !self.global.json && !self.global.quiet
     }
 
-    /// Says what is being done, if it takes long, until the value is dropped.
+    /// Shows progress until the value is dropped, if the work takes long.
     pub(crate) fn progress(&self, doing: &'static str) -> Progress {
         Progress::begin(
             doing,
             &self.counted,
-            match (self.quiet, self.json) {
+            match (self.global.quiet, self.global.json) {
                 (true, _) => Audience::None,
                 (_, true) => Audience::Programs,
                 _ => Audience::People,
@@ -159,36 +158,54 @@ impl Context {
         )
     }
 
-    /// Asks a person before something that cannot be undone; programs must have said yes.
+    /// Returns whether `confirm` can get an answer.
+    pub(crate) fn can_confirm(&self) -> bool {
+        self.global.yes || (!self.global.json && input::is_interactive())
+    }
+
+    /// Asks before something that cannot be undone; fails without a terminal or `--yes`.
     pub(crate) fn confirm(&self, question: &str) -> Result<(), CliError> {
-        match self.json || !confirm::is_possible() {
-            _ if self.yes => Ok(()),
-            true => Err(CliError::unanswered(question)),
-            false => confirm::ask(question)?.then_some(()).ok_or_else(CliError::declined),
+        if self.global.yes {
+            Ok(())
+        } else if !self.can_confirm() {
+            Err(CliError::unanswered(question))
+        } else if input::ask(question)? {
+            Ok(())
+        } else {
+            Err(CliError::declined())
         }
     }
 
-    /// Asks the user whether something is wanted; where no user can be asked, it is not.
+    /// Asks whether to do something optional; without a terminal the answer is no.
     pub(crate) fn agrees(&self, question: &str) -> Result<bool, CliError> {
-        Ok(!self.json && !self.yes && confirm::is_possible() && confirm::ask(question)?)
+        let can_ask = !self.global.json && !self.global.yes && input::is_interactive();
+        Ok(can_ask && input::ask(question)?)
     }
 
-    /// Says something before the answer, where notes are wanted.
+    /// Prints a note before the answer, unless `--quiet` or `--json`.
     pub(crate) fn say(&self, note: &str) {
         if self.is_talkative() {
             output::say(note);
         }
     }
 
-    /// Returns a note, where notes are wanted.
+    /// Returns a note, unless `--quiet` or `--json`.
     pub(crate) fn note(&self, text: impl Into<String>) -> Vec<String> {
         if self.is_talkative() { vec![text.into()] } else { Vec::new() }
     }
 }
 
-/// Returns who does what is written down.
+/// Returns the actor that the operation log records.
 pub(crate) fn actor() -> String {
-    format!("wink, process {}", std::process::id())
+    format!("{PERSON}{}", std::process::id())
+}
+
+/// What the actor of commands that a person types begins with.
+const PERSON: &str = "wink, process ";
+
+/// Returns whether an actor is a person at the command line.
+pub(crate) fn is_command_line(actor: &str) -> bool {
+    actor.starts_with(PERSON)
 }
 
 pub(crate) fn real_path(path: &Path) -> Result<PathBuf, CliError> {

@@ -1,4 +1,4 @@
-//! From a path that a person types to one of the workspace.
+//! Resolves typed paths to paths of the workspace.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +23,7 @@ pub(crate) fn resolve(root: &Path, directory: &Path, named: &Path) -> Result<Tre
     Ok(TreePath::from_disk(inside.as_os_str().as_bytes())?)
 }
 
-/// Returns a path with what its escapes stand for: listings show names that are not plain text with them.
+/// Decodes the escapes with which listings show names that are not plain text.
 fn written_out(root: &Path, named: &Path) -> Result<PathBuf, CliError> {
     match named.strip_prefix(root) {
         Ok(inside) => Ok(root.join(unescaped(inside)?)),
@@ -40,7 +40,7 @@ fn unescaped(path: &Path) -> Result<PathBuf, CliError> {
     path.components().map(part).collect()
 }
 
-/// Tells whether a name has an escape in it, and nothing that would be written as one.
+/// Returns whether a name contains an escape, and no character that would be escaped.
 fn is_escaped(name: &str) -> bool {
     let is_byte = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     !name.chars().any(char::is_control) && name.split("\\x").skip(1).any(is_byte)
@@ -59,7 +59,7 @@ pub(crate) fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns a path whose directory has no links in it; what it names itself may be a link.
+/// Resolves the links in a path's directory, but not the last component.
 fn real_parent(path: &Path) -> Option<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Some(disk::real_path_to_be(parent).ok()?.join(name)),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use wink_fs::archive::{ArchiveLimits, ArchiveTree};
 use wink_fs::{
-    ErrorKind, MemoryBackend, Snapshot, SnapshotId, StateName, StateRef, Tree, Workspace,
+    MemoryBackend, ResolveError, Snapshot, SnapshotId, StateName, StateRef, Tree, Unresolved,
+    Workspace,
 };
 
 use crate::cli::context::Opened;
@@ -49,18 +50,25 @@ impl State {
     }
 }
 
-/// Finds a state by its name.
+/// Finds a state by its name: the library resolves it, and only the command line knows forks and archives.
 pub(crate) fn find(opened: &Opened, text: &str) -> Result<State, CliError> {
-    let files = &opened.files;
-    let snapshot = match StateName::parse(text) {
-        StateName::Live => return Ok(State::Live),
-        StateName::Event => return Err(CliError::event_ref(text)),
-        StateName::Ancestor(steps) => ancestor(files, text, steps)?,
-        StateName::Operation(sequence) => after_operation(files, text, sequence)?,
-        StateName::Ago(_) => before(files, text)?,
-        _ => return by_name(opened, text),
-    };
-    Ok(State::Snapshot(Box::new(snapshot)))
+    let fork = StateName::given(text).map_or(Ok(None), |name| fork(&opened.project, name))?;
+    match opened.files.resolve_with_fork(text, fork.map(|it| it.id)) {
+        Ok(None) => Ok(State::Live),
+        Ok(Some(snapshot)) => Ok(State::Snapshot(Box::new(snapshot))),
+        Err(ResolveError { why: Unresolved::Unknown, .. }) if text.ends_with(ARCHIVE) => {
+            archive(opened, text)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns both ends of a range such as `A..B`; `A..` ends with the current files.
+pub(crate) fn range(text: &str) -> Option<(&str, &str)> {
+    // An archive may be named by a path with `..` in it.
+    let is_range = |(from, to): &(&str, &str)| !from.is_empty() && !to.starts_with('/');
+    let (from, to) = text.split_once("..").filter(is_range)?;
+    Some((from, if to.is_empty() { "@" } else { to }))
 }
 
 /// Finds a snapshot by its name.
@@ -79,103 +87,42 @@ pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Option<Snapshot>, C
 
 /// Refuses a tag that is the name of a fork: states are named by both.
 pub(crate) fn check_tag(opened: &Opened, tag: &str) -> Result<(), CliError> {
-    match opened.project.find_branch(tag)? {
-        Some(fork) => Err(CliError::name_of_branch(tag, &fork)),
+    match opened.project.find_fork(tag)? {
+        Some(fork) => Err(CliError::name_of_fork(tag, &fork)),
         None => Ok(()),
     }
 }
 
 /// Returns the snapshot that the files of now grew from; `None` where there is none at all.
 pub(crate) fn last(files: &Workspace) -> Result<Option<Snapshot>, CliError> {
-    Ok(files.line()?.into_iter().next())
-}
-
-fn ancestor(files: &Workspace, text: &str, steps: Option<usize>) -> Result<Snapshot, CliError> {
-    let steps = steps.ok_or_else(|| CliError::unknown_ref(text))?;
-    let line = files.line()?;
-    line.get(steps - 1).cloned().ok_or_else(|| CliError::no_ancestor(text, line.len()))
-}
-
-fn after_operation(
-    files: &Workspace,
-    text: &str,
-    sequence: Option<u64>,
-) -> Result<Snapshot, CliError> {
-    let known = files.operations()?;
-    let sequence = sequence.filter(|number| known.iter().any(|it| it.sequence == *number));
-    let sequence = sequence.ok_or_else(|| CliError::unknown_operation(text))?;
-    files.snapshot_after(sequence)?.ok_or_else(|| CliError::unkept_operation(sequence))
-}
-
-/// Finds the newest snapshot that is as old as that.
-fn before(files: &Workspace, text: &str) -> Result<Snapshot, CliError> {
-    match files.find_snapshot(text) {
-        Err(error) if error.kind() == ErrorKind::SnapshotNotFound => {
-            Err(CliError::too_young(text, files.snapshots()?.first()))
-        }
-        found => Ok(found?),
-    }
-}
-
-/// Finds what has a name: a tag, a branch, an id or the beginning of one, an archive.
-fn by_name(opened: &Opened, text: &str) -> Result<State, CliError> {
-    let mut all = opened.files.snapshots()?;
-    let tagged = all.iter().find(|it| it.tag.as_deref() == Some(text)).cloned();
-    let branch = branch(&opened.project, text)?;
-    match (tagged, branch) {
-        (Some(tagged), Some(branch)) if tagged.id != branch.id => {
-            Err(CliError::tag_or_branch(text, &[tagged, branch]))
-        }
-        (Some(named), _) | (_, Some(named)) => Ok(State::Snapshot(Box::new(named))),
-        (None, None) if is_too_short(&all, text) => Err(CliError::short_ref(text)),
-        (None, None) => {
-            all.retain(|snapshot| snapshot.id.matches_prefix(text));
-            by_prefix(opened, all, text)
-        }
-    }
-}
-
-/// Tells whether an id begins with that, which is not enough of it to name a snapshot.
-fn is_too_short(all: &[Snapshot], text: &str) -> bool {
-    let start = text.to_ascii_lowercase();
-    (1..SnapshotId::MIN_PREFIX).contains(&text.len())
-        && all.iter().any(|it| it.id.short().starts_with(&start))
-}
-
-fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<State, CliError> {
-    match all.len() {
-        0 if text.ends_with(ARCHIVE) => archive(opened, text),
-        0 => Err(CliError::unknown_ref(text)),
-        1 => Ok(State::Snapshot(Box::new(all.swap_remove(0)))),
-        _ => Err(CliError::ambiguous_ref(text, &all)),
-    }
+    Ok(files.ancestry()?.into_iter().next())
 }
 
 /// Returns the forks that are whole with the snapshots that they were at last.
-pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>, CliError> {
+pub(crate) fn fork_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>, CliError> {
     let mut heads = Vec::new();
-    for project in opened.project.branches()?.whole {
-        let Some(branch) = &project.settings.branch else { continue };
-        heads.extend(branch_head(&project)?.map(|snapshot| (branch.name.clone(), snapshot.id)));
+    for project in opened.project.forks()?.whole {
+        let Some(fork) = &project.settings.fork else { continue };
+        heads.extend(fork_head(&project)?.map(|snapshot| (fork.name.clone(), snapshot.id)));
     }
     Ok(heads)
 }
 
 /// Returns the snapshot that a fork was at last, if there is a fork of that name.
-pub(crate) fn branch(project: &Project, name: &str) -> Result<Option<Snapshot>, CliError> {
-    project.find_branch(name)?.map_or(Ok(None), |project| branch_head(&project))
+pub(crate) fn fork(project: &Project, name: &str) -> Result<Option<Snapshot>, CliError> {
+    project.find_fork(name)?.map_or(Ok(None), |project| fork_head(&project))
 }
 
-fn branch_head(project: &Project) -> Result<Option<Snapshot>, CliError> {
-    let Some(branch) = &project.settings.branch else { return Ok(None) };
+fn fork_head(project: &Project) -> Result<Option<Snapshot>, CliError> {
+    let Some(fork) = &project.settings.fork else { return Ok(None) };
     // Its directory may be gone; what it kept is not.
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
     let kept = kept.store(project.open_store()?).build();
-    let last = match &branch.kept {
-        Some(last) => last.clone(),
-        None => kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string()),
+    let last = match &fork.kept {
+        Some(last) => StateRef::from(last.as_str()),
+        None => kept.current_snapshot_id()?.map_or(fork.base.as_str().into(), StateRef::Snapshot),
     };
-    Ok(Some(kept.find_snapshot(&last)?))
+    Ok(Some(kept.find_snapshot(last)?))
 }
 
 fn archive(opened: &Opened, text: &str) -> Result<State, CliError> {

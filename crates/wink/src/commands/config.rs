@@ -1,20 +1,28 @@
-//! `wink config`: what is set, and where.
+//! `wink config`: gets and sets options.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::{ConfigList, ConfigSet, ConfigValue};
+use crate::json::documents;
 use crate::project::Project;
 use crate::project::config::{Config, Key};
 use crate::project::git::directory;
 use crate::project::settings::Settings;
 use crate::ui::answer::Answer;
 
+/// Get and set options.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    command: ConfigCommand,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum ConfigCommand {
+enum ConfigCommand {
     /// Print the value of a key.
     Get(GetArgs),
 
@@ -71,8 +79,39 @@ pub(crate) struct ListArgs {
     origin: bool,
 }
 
-pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, CliError> {
-    match command {
+documents! {
+    ConfigValue: "wink/config.get@1";
+    ConfigSet: "wink/config.set@1";
+    ConfigList: "wink/config.list@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ConfigValue {
+    key: &'static str,
+    value: String,
+    /// A variable, a file, or `default`.
+    origin: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ConfigSet {
+    key: &'static str,
+    /// Empty if the key was unset.
+    values: Vec<String>,
+    /// The file that it was written to.
+    place: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ConfigList {
+    values: Vec<ConfigValue>,
+}
+
+pub(crate) fn run(context: &Context, args: &ConfigArgs) -> Result<Answer, CliError> {
+    match &args.command {
         ConfigCommand::Get(args) => get(context, args.key),
         ConfigCommand::Set(args) => set(context, args),
         ConfigCommand::Add(args) => change_list(context, args, add, false),
@@ -85,7 +124,7 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
     }
 }
 
-/// Finds the workspace, where the command works in one.
+/// Finds the workspace, if the command runs in one.
 fn workspace(context: &Context) -> Result<Option<Project>, CliError> {
     Project::find_any(&context.directory, context.store.as_deref())
 }
@@ -128,7 +167,7 @@ fn set(context: &Context, args: &SetArgs) -> Result<Answer, CliError> {
     answer(context, *key, values.clone(), &place)
 }
 
-/// Says what holds now, and where it is written.
+/// Returns the answer: the new values, and where they are set.
 fn answer(
     context: &Context,
     key: Key,
@@ -138,15 +177,15 @@ fn answer(
     let (key, place) = (key.name(), place.display().to_string());
     let document = ConfigSet { key, values, place };
     context.answer(&document, |it| match it.values.as_slice() {
-        [] => format!("{} is not set any more in {}\n", it.key, it.place),
+        [] => format!("Unset {} in {}\n", it.key, it.place),
         values => format!("{} = {} in {}\n", it.key, values.join(", "), it.place),
     })
 }
 
-/// Makes a list of values another one.
+/// A change of a list of values.
 type ChangeList = fn(Vec<String>, &[String]) -> Result<Vec<String>, CliError>;
 
-/// Changes what is excluded, which alone has several values.
+/// Changes the exclusions, the only key with several values.
 fn change_list(
     context: &Context,
     args: &PartArgs,
@@ -161,7 +200,7 @@ fn change_list(
     answer(context, *key, all, &place)
 }
 
-/// Adds values that are not there yet.
+/// Adds new values.
 fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, CliError> {
     for value in values {
         Key::Exclude.check_given(value)?;
@@ -172,10 +211,10 @@ fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, CliError>
     Ok(all)
 }
 
-/// Takes values away; all of them must be there.
+/// Removes values; all of them must be set.
 fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, CliError> {
     let left = all.iter().filter(|value| !values.contains(value)).cloned().collect::<Vec<_>>();
-    // What git keeps may be excluded although it is not there.
+    // `.git` may be excluded by default, without being in the list.
     let is_excluded = directory::is_excluded_by(&left)?;
     let is_there =
         |value: &String| all.contains(value) || directory::is_named(value) && !is_excluded;
@@ -185,7 +224,7 @@ fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, CliError> 
     }
 }
 
-/// Sets what is made of the values there are, and returns it with the place where it is written.
+/// Sets the changed list; returns it with the file that it was written to.
 fn set_here(
     context: &Context,
     key: Key,

@@ -1,20 +1,25 @@
-//! `wink export`: a state as an archive.
+//! `wink export`: writes a state to an archive.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use wink_agent::WithoutSpecial;
-use wink_fs::archive::{self, ExportOptions};
+use wink_fs::archive::{self, ExportOptions, Portability};
 
+use super::list_text;
+use crate::cli::REFS;
 use crate::cli::completion;
 use crate::cli::context::Context;
 use crate::cli::state_ref::{self, State};
 use crate::error::CliError;
-use crate::json::{ExportedTo, SkippedEntry};
+use crate::json::{SkippedEntry, documents};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Export a state to an archive.
 #[derive(Debug, Args)]
+#[command(after_help = REFS)]
 pub(crate) struct ExportArgs {
     /// File to write, such as `work.fs.zip`.
     #[arg(value_name = "FILE")]
@@ -28,6 +33,37 @@ pub(crate) struct ExportArgs {
     /// Replace a file that exists.
     #[arg(long)]
     force: bool,
+}
+
+documents! {
+    ExportedTo: "wink/export@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ExportedTo {
+    file: String,
+    files: u64,
+    /// The total size of the files.
+    bytes: u64,
+    archive_bytes: u64,
+    /// What is not in the archive, and why.
+    skipped: Vec<SkippedEntry>,
+    /// Names that other systems may not support, and why.
+    portability: Vec<PortabilityEntry>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PortabilityEntry {
+    path: String,
+    why: String,
+}
+
+impl From<&Portability> for PortabilityEntry {
+    fn from(found: &Portability) -> Self {
+        Self { path: found.path.to_string(), why: found.problem.to_string() }
+    }
 }
 
 pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliError> {
@@ -52,11 +88,21 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliErr
         bytes: exported.total_bytes,
         archive_bytes: exported.archive_bytes,
         skipped: SkippedEntry::special(&tree.left_out()),
+        portability: exported.portability.iter().map(PortabilityEntry::from).collect(),
     };
-    context.answer(&document, |it| {
+    let mut answer = context.answer(&document, |it| {
         let files = format::counted(it.files, "file", "files");
         let (bytes, packed) = (format::size(it.bytes), format::size(it.archive_bytes));
         let head = format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file);
         head + &format::not_captured(&it.skipped)
-    })
+    })?;
+    if !document.portability.is_empty() {
+        let line = |it: &PortabilityEntry| format!("{}: {}", it.path, it.why);
+        let lines = list_text(document.portability.iter().map(line));
+        answer.notes = context.note(format!(
+            "warning: names that other systems may not support:\n{}",
+            lines.trim_end()
+        ));
+    }
+    Ok(answer)
 }

@@ -1,20 +1,36 @@
-//! `wink import`: the files become those of an archive.
+//! `wink import`: imports files from an archive.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::ImportedFrom;
+use crate::json::documents;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Import files from an archive (the current state is saved first).
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Archive.
     #[arg(value_name = "FILE")]
     file: PathBuf,
+}
+
+documents! {
+    ImportedFrom: "wink/import@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ImportedFrom {
+    file: String,
+    files: u64,
+    written: u64,
+    removed: u64,
+    unchanged: u64,
 }
 
 pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, CliError> {

@@ -1,24 +1,44 @@
-//! `wink man`: the manual.
+//! `wink man`: prints the manual, or writes its pages.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_mangen::Man;
+use serde::Serialize;
 
 use crate::cli::context::Context;
 use crate::cli::help;
 use crate::error::CliError;
-use crate::json::{ManualPage, ManualPages};
+use crate::json::documents;
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Print the manual, or write all its pages.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// Write the pages of all commands to this directory [default: print the first page].
     #[arg(value_name = "DIR")]
     into: Option<PathBuf>,
+}
+
+documents! {
+    ManualPage: "wink/man@1";
+    ManualPages: "wink/man.write@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ManualPage {
+    page: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ManualPages {
+    directory: String,
+    pages: Vec<String>,
 }
 
 pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<Answer, CliError> {

@@ -1,4 +1,4 @@
-//! Which lines are found, by `wink search` and `wink fs grep` alike.
+//! The options that `wink search` and `wink fs grep` share.
 
 use clap::Args;
 use wink_fs::search::{Case, GrepOptions};

@@ -1,4 +1,4 @@
-//! `wink mcp`: the tools over standard input and output, for one client.
+//! `wink mcp`: serves the tools to one client over stdio.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,14 @@ use wink_agent::session::dump_session_tree;
 
 use crate::cli::context::Context;
 use crate::error::CliError;
+use crate::json::documents;
 use crate::mcp::{self, Endpoint};
 use crate::serve::source::{Served, SourceArgs, Usually};
 use crate::sys::disk;
 use crate::sys::stop_signals::StopSignals;
+use crate::ui::answer::Answer;
 
+/// Serve the tools to one MCP client over stdio.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     /// Write the session to this directory when it ends, for `wink session show`.
@@ -25,8 +28,10 @@ pub(crate) struct McpArgs {
     serving: SourceArgs,
 }
 
-/// Runs the command until its input ends or it is told to stop.
-pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), CliError> {
+documents! {}
+
+/// Serves until its input ends or a signal stops it.
+pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError> {
     let served = args.serving.open(context, Usually::Here)?;
     if let Some(note) = &served.note {
         context.say(note);
@@ -34,6 +39,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), CliError> {
     let dump = args.dump.as_deref().map(|named| dump_directory(context, named, &served));
     let dump = dump.transpose()?;
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let endpoint = endpoint.with_results(args.serving.results);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| CliError::other(&error);
     // One client needs one thread to talk to it, which no other thread has to wake; calls have threads of their own.
@@ -42,10 +48,10 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), CliError> {
     let dumped = dump.map_or(Ok(()), |directory| dump_into(context, &directory, &endpoint));
     // What is left is a read of the input that no task waits for, and calls that had their time.
     runtime.shutdown_timeout(Duration::ZERO);
-    dumped
+    dumped.map(|()| Answer::default())
 }
 
-/// Makes the directory for the record, before anybody relies on it; what an agent works on is not the place.
+/// Makes the directory for the dump before the session starts; fails inside the workspace.
 fn dump_directory(context: &Context, named: &Path, served: &Served) -> Result<PathBuf, CliError> {
     let named = context.host_path(named);
     let failed = |error| CliError::host("cannot write to", &named, error);
@@ -57,7 +63,7 @@ fn dump_directory(context: &Context, named: &Path, served: &Served) -> Result<Pa
     Ok(directory)
 }
 
-/// Writes down which calls were made, if any were.
+/// Writes the session, if any calls were made.
 fn dump_into(context: &Context, directory: &Path, endpoint: &Endpoint) -> Result<(), CliError> {
     let Some(session) = endpoint.own_session() else { return Ok(()) };
     let dumped = dump_session_tree(session, directory);

@@ -1,14 +1,15 @@
-//! What `merge` and `revert` have in common.
+//! The options and output that `merge` and `revert` share.
 
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{ErrorKind, MergeOptions, Merged, OnConflict};
+use serde::Serialize;
+use wink_fs::{ConflictKind, ErrorKind, MergeConflict, MergeOptions, Merged, OnConflict};
 
 use super::{list_text, milliseconds};
 use crate::cli::context::Context;
-use crate::error::CliError;
-use crate::json::{ChangedEntry, ConflictEntry, Document, MergeOutcome};
+use crate::error::{self, CliError};
+use crate::json::{ChangedEntry, Document};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 use crate::ui::style::Paint;
@@ -32,6 +33,39 @@ pub(crate) struct MergeFlags {
     markers: bool,
 }
 
+/// What a merge or a revert did, or would do.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct MergeOutcome {
+    pub(super) applied: bool,
+    pub(super) dry_run: bool,
+    /// The id of the safety snapshot.
+    pub(super) saved: Option<String>,
+    pub(super) entries: Vec<ChangedEntry>,
+    pub(super) conflicts: Vec<ConflictEntry>,
+    pub(super) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ConflictEntry {
+    pub(super) path: String,
+    /// The kind of conflict, in words.
+    pub(super) why: String,
+    /// Whether `--ours`, `--theirs` or `--markers` resolved it, or would; otherwise it is left to merge.
+    pub(super) resolved: bool,
+}
+
+impl From<&MergeConflict> for ConflictEntry {
+    fn from(conflict: &MergeConflict) -> Self {
+        Self {
+            path: conflict.path.to_string(),
+            why: conflict.kind.to_string(),
+            resolved: conflict.is_resolved,
+        }
+    }
+}
+
 impl MergeFlags {
     pub(super) fn options(&self) -> MergeOptions {
         let on_conflict = match (self.ours, self.theirs, self.markers) {
@@ -47,13 +81,13 @@ impl MergeFlags {
         self.dry_run
     }
 
-    /// Tells whether conflicts keep it from being done.
+    /// Returns whether the conflicts stop the merge.
     pub(super) fn stops_at(&self, merged: &Merged) -> bool {
         self.options().on_conflict == OnConflict::Stop && !merged.conflicts.is_empty()
     }
 }
 
-/// Returns what is told of a merge or a revert.
+/// Describes a merge or revert as JSON.
 pub(super) fn outcome(merged: &Merged, flags: &MergeFlags, start: Instant) -> MergeOutcome {
     MergeOutcome {
         applied: merged.applied,
@@ -65,7 +99,7 @@ pub(super) fn outcome(merged: &Merged, flags: &MergeFlags, start: Instant) -> Me
     }
 }
 
-/// Answers with what was done; conflicts that the user left undecided are no success.
+/// Returns the answer; unresolved conflicts are an error.
 pub(super) fn answer<D: Document>(
     context: &Context,
     document: &D,
@@ -74,16 +108,20 @@ pub(super) fn answer<D: Document>(
 ) -> Result<Answer, CliError> {
     let mut answer = context.answer(document, text)?.painted(Paint::Letters);
     if !merged.conflicts.is_empty() && !merged.applied {
-        let hint = "help: `--ours`, `--theirs` or `--markers` decides";
-        answer.notes = context.note(hint);
-        answer.exit = ErrorKind::Conflict.exit_code();
+        let is_marked = merged.conflicts.iter().any(|it| it.kind == ConflictKind::Lines);
+        let markers = if is_marked { ", `--theirs` or `--markers`" } else { " or `--theirs`" };
+        answer.notes = context.note(format!("help: resolve conflicts with `--ours`{markers}"));
+        answer.exit = error::exit_code(ErrorKind::Conflict);
+    } else if merged.unresolved().next().is_some() {
+        answer.notes = context.note("help: resolve what is left with `--ours` or `--theirs`");
+        answer.exit = error::PARTIAL;
     } else if merged.saved.is_some() {
         answer.notes = context.note("undo: wink undo");
     }
     Ok(answer)
 }
 
-/// Says what was done: `Merged x`, or what would be.
+/// Describes a merge or revert as text.
 pub(super) fn text(
     did: &str,
     would: &str,
@@ -95,21 +133,33 @@ pub(super) fn text(
         let entries: Vec<ChangedEntry> = merged.changes.iter().map(ChangedEntry::from).collect();
         list_text(entries.iter().map(|entry| format!("{} {}", entry.letter(), entry.shown())))
     };
-    let conflicts =
-        list_text(merged.conflicts.iter().map(|it| format!("{}  {}", it.path, it.kind)));
+    let named = |it: &MergeConflict| format!("{}  {}", it.path, it.kind);
+    let conflicts = list_text(merged.conflicts.iter().map(named));
     let counted = format::counted(merged.changes.len() as u64, "path", "paths");
     match (merged.applied, flags.dry_run, merged.conflicts.is_empty()) {
-        (false, false, false) => format!("Nothing was changed: both sides changed\n{conflicts}"),
-        (_, _, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),
+        (false, false, false) => format!("Nothing was changed, because of conflicts:\n{conflicts}"),
+        (_, _, true) if merged.changes.is_empty() => format!("Nothing to {would} from {what}.\n"),
         (_, true, true) => format!("Would {would} {what}: {counted}\n{}", lines(merged)),
-        (_, true, false) => format!(
-            "Would {would} {what}: {counted}\n{}Both sides changed\n{conflicts}",
-            lines(merged)
-        ),
+        (_, true, false) => {
+            format!("Would {would} {what}: {counted}\n{}Conflicts:\n{conflicts}", lines(merged))
+        }
         (_, _, true) => format!("{did} {what}: {counted}\n{}", lines(merged)),
-        (_, _, false) => format!(
-            "{did} {what}: {counted}\n{}Both sides changed, decided as asked\n{conflicts}",
-            lines(merged)
-        ),
+        (_, _, false) => {
+            let listed = |title: &str, is_resolved: bool| {
+                let chosen = merged.conflicts.iter().filter(|it| it.is_resolved == is_resolved);
+                let chosen: Vec<String> = chosen.map(named).collect();
+                if chosen.is_empty() {
+                    String::new()
+                } else {
+                    format!("{title}:\n{}", list_text(chosen.iter()))
+                }
+            };
+            format!(
+                "{did} {what}: {counted}\n{}{}{}",
+                lines(merged),
+                listed("Conflicts, resolved as requested", true),
+                listed("Conflicts that are left, unchanged here", false)
+            )
+        }
     }
 }

@@ -1,48 +1,122 @@
-//! The commands, one a file.
+//! The commands, one file or folder for each: arguments, run, text and JSON document.
 
-pub(crate) mod branch;
-pub(crate) mod completions;
-pub(crate) mod config;
-pub(crate) mod diff;
-pub(crate) mod doctor;
-pub(crate) mod export;
-pub(crate) mod fork;
-pub(crate) mod fs;
-pub(crate) mod import;
+mod completions;
+mod config;
+mod diff;
+mod doctor;
+mod export;
+mod fork;
+mod fs;
+mod import;
 pub(crate) mod init;
-pub(crate) mod log;
-pub(crate) mod man;
+mod log;
+mod man;
 mod matching;
-pub(crate) mod mcp;
-pub(crate) mod merge;
-pub(crate) mod merged;
-pub(crate) mod op;
-mod op_show;
-pub(crate) mod prune;
-pub(crate) mod redo;
-pub(crate) mod repair;
-pub(crate) mod restore;
-pub(crate) mod revert;
-pub(crate) mod search;
-pub(crate) mod session;
-pub(crate) mod show;
-pub(crate) mod snapshot;
-pub(crate) mod status;
-pub(crate) mod tag;
-pub(crate) mod tool;
-pub(crate) mod undo;
-pub(crate) mod verify;
+mod mcp;
+mod merge;
+mod merged;
+mod op;
+mod prune;
+mod redo;
+mod repair;
+mod restore;
+mod revert;
+mod search;
+mod session;
+mod show;
+mod snapshot;
+mod status;
+mod tag;
+mod tool;
+mod undo;
+mod verify;
+mod workspaces;
 
 use std::fmt;
 use std::time::Instant;
 
+use clap::Subcommand;
 use wink_fs::{ErrorKind, Snapshot, StateRef, Workspace};
 
+use crate::cli::context::Context;
 use crate::error::CliError;
 use crate::json::Changes;
+use crate::ui::answer::Answer;
 use crate::ui::format;
+use crate::{demo, serve};
 
-/// How many paths are listed for a person who did not ask for a list.
+/// Makes everything that must know all commands: what clap parses, what is run, the groups of `wink --help`, and the
+/// list of JSON documents.
+///
+/// A command is named like its module, which has the arguments (their documentation is its help), a function `run` and
+/// its `documents!`.
+macro_rules! commands {
+    ($($group:literal: $($command:ident($module:ident::$arguments:ident)),+;)+) => {
+        /// A command with its arguments.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $($($command($module::$arguments),)+)+
+        }
+
+        impl Command {
+            pub(crate) fn run(&self, context: &Context) -> Result<Answer, CliError> {
+                match self {
+                    $($(Self::$command(arguments) => $module::run(context, arguments),)+)+
+                }
+            }
+        }
+
+        /// The groups of `wink --help`, each with the names of its commands.
+        pub(crate) const GROUPS: &[(&str, &[&str])] =
+            &[$(($group, &[$(stringify!($module)),+])),+];
+
+        #[cfg(test)]
+        pub(crate) const DOCUMENTS: &[&[crate::json::Schema]] = &[$($($module::DOCUMENTS),+),+];
+    };
+}
+
+commands! {
+    "Start here": Init(init::InitArgs), Status(status::StatusArgs), Demo(demo::DemoArgs);
+    "History":
+        Snapshot(snapshot::SnapshotArgs),
+        Log(log::LogArgs),
+        Show(show::ShowArgs),
+        Diff(diff::DiffArgs),
+        Restore(restore::RestoreArgs),
+        Revert(revert::RevertArgs),
+        Undo(undo::UndoArgs),
+        Redo(redo::RedoArgs),
+        Op(op::OpArgs),
+        Tag(tag::TagArgs),
+        Search(search::SearchArgs),
+        Prune(prune::PruneArgs),
+        Verify(verify::VerifyArgs),
+        Repair(repair::RepairArgs);
+    "Forks": Fork(fork::ForkArgs), Merge(merge::MergeArgs);
+    "Files": Fs(fs::FsArgs), Export(export::ExportArgs), Import(import::ImportArgs);
+    "Agents": Tool(tool::ToolArgs), Session(session::SessionArgs);
+    "Servers": Serve(serve::ServeArgs), Mcp(mcp::McpArgs);
+    "Setup":
+        Workspaces(workspaces::WorkspacesArgs),
+        Doctor(doctor::DoctorArgs),
+        Config(config::ConfigArgs),
+        Completions(completions::CompletionsArgs),
+        Man(man::ManArgs);
+}
+
+impl Command {
+    /// Returns whether the command handles signals itself.
+    pub(crate) fn handles_signals(&self) -> bool {
+        match self {
+            Self::Mcp(_) | Self::Serve(_) => true,
+            // It ends the program that it runs.
+            Self::Tool(args) => args.may_execute(),
+            _ => false,
+        }
+    }
+}
+
+/// How many paths a summary lists.
 const LISTED: usize = 20;
 
 /// Counts what changed since a snapshot; `None` where that snapshot is damaged.
@@ -54,8 +128,8 @@ fn changes_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Change
     }
 }
 
-/// What is said of a snapshot that cannot be read.
-const DAMAGED: &str = "the last snapshot is damaged; `wink verify` says more";
+/// The message for a damaged last snapshot.
+const DAMAGED: &str = "the last snapshot is damaged; see `wink verify --data`";
 
 /// Says how much changed.
 fn changes_text(changes: Changes) -> String {

@@ -1,15 +1,17 @@
-//! `wink prune`: snapshots taken away, with the space they take.
+//! `wink prune`: deletes snapshots and frees their space.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, PruneOptions, Pruned, Redacted, Retention};
 
+use super::fork::DamagedEntry;
 use super::{list_text, milliseconds};
 use crate::cli::context::{Context, Opened};
 use crate::error::{CliError, PARTIAL};
-use crate::json::{DamagedEntry, PrunedEntry, RedactedEntry, SnapshotEntry};
+use crate::json::{SnapshotEntry, documents};
 use crate::project::DamagedFork;
 use crate::project::retention;
 use crate::sys::disk;
@@ -18,6 +20,7 @@ use crate::ui::format;
 
 const DAY: u64 = 24 * 60 * 60;
 
+/// Delete old snapshots and free their space.
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
     /// Number of untagged snapshots to keep [default: 500, or as `wink config` says]; tagged, pinned and the newest
@@ -37,6 +40,42 @@ pub(crate) struct PruneArgs {
     /// now on; the files stay. Operations that keep a match can no longer be undone.
     #[arg(long, value_name = "GLOB", conflicts_with_all = ["keep", "older_than"])]
     path: Option<String>,
+}
+
+documents! {
+    PrunedEntry: "wink/prune@1";
+    RedactedEntry: "wink/prune.path@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PrunedEntry {
+    dry_run: bool,
+    /// The deleted snapshots, or those that would be deleted, oldest first.
+    snapshots: Vec<SnapshotEntry>,
+    bytes_freed: u64,
+    packs_removed: u64,
+    packs_written: u64,
+    duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RedactedEntry {
+    pattern: String,
+    dry_run: bool,
+    /// The ids of the snapshots with a match, oldest first.
+    snapshots: Vec<String>,
+    paths: Vec<String>,
+    /// The numbers of operations that were deleted because they kept a match.
+    operations: Vec<u64>,
+    /// Whether the pattern was added to the exclusions, here and in all forks.
+    excluded: bool,
+    bytes_freed: u64,
+    /// The quarantine of `wink repair`, which may still contain matches.
+    quarantine: Option<String>,
+    /// Forks with unreadable settings, in which the pattern is not excluded.
+    damaged_forks: Vec<DamagedEntry>,
 }
 
 pub(crate) fn run(context: &Context, args: &PruneArgs) -> Result<Answer, CliError> {
@@ -77,14 +116,14 @@ fn prune(
     context.answer(&document, |document| text(document, &pruned))
 }
 
-/// Asks before snapshots go for good.
+/// Asks before snapshots are deleted.
 fn ask(context: &Context, opened: &Opened, retention: &Retention) -> Result<(), CliError> {
     let options = PruneOptions::default().retention(retention.clone()).dry_run(true);
     match opened.files.prune(&options)?.snapshots.len() as u64 {
         0 => Ok(()),
         count => {
             let snapshots = format::counted(count, "snapshot", "snapshots");
-            context.confirm(&format!("Take {snapshots} away for good?"))
+            context.confirm(&format!("Delete {snapshots} permanently?"))
         }
     }
 }
@@ -93,11 +132,11 @@ fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
     let count = format::counted(pruned.snapshots.len() as u64, "snapshot", "snapshots");
     let lines = list_text(pruned.snapshots.iter().map(format::snapshot_line));
     if document.dry_run {
-        format!("Would take {count} away\n{lines}")
+        format!("Would delete {count}\n{lines}")
     } else {
         let freed = format::size(document.bytes_freed);
         let took = document.duration_ms;
-        format!("Took {count} away, {freed} are free again · {took} ms\n{lines}")
+        format!("Deleted {count}, freed {freed} · {took} ms\n{lines}")
     }
 }
 
@@ -109,7 +148,7 @@ fn redact(
 ) -> Result<Answer, CliError> {
     let pattern = &*rooted(context, opened, pattern)?;
     let (redacted, (excluded, damaged)) = if dry_run {
-        let _progress = context.progress("looking through all snapshots");
+        let _progress = context.progress("searching all snapshots");
         (opened.files.would_prune_path(pattern)?, (false, Vec::new()))
     } else {
         take_out(context, opened, pattern)?
@@ -139,19 +178,21 @@ fn redact(
     Ok(answer)
 }
 
-/// Says where a copy may be left: nothing can be taken out of what is damaged.
+/// Warns about the quarantine: paths cannot be deleted from damaged files.
 fn quarantine_warning(quarantine: &str) -> String {
     format!(
-        "warning: what `wink repair` put aside may still hold some of it; remove {quarantine} if you need \
-         none of that"
+        "warning: the quarantine of `wink repair` may still contain matches; remove {quarantine} if you do not \
+         need it"
     )
 }
 
-/// Makes a pattern of a path that was given as paths are given elsewhere: absolute, or from here.
+/// Makes a pattern of an absolute path, or of one that starts with `./` or `../`.
 fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, CliError> {
     if pattern.trim_matches('/').is_empty() {
         let nothing = Error::new(Operation::Prune, ErrorKind::InvalidPattern);
-        return Err(nothing.with_detail("nothing is named; name a path, such as `.env`").into());
+        return Err(nothing
+            .with_detail("the pattern is empty; give a path, such as `.env`")
+            .into());
     }
     if let Ok(below) = Path::new(pattern).strip_prefix(&opened.project.root) {
         return Ok(format!("/{}", below.display()));
@@ -163,17 +204,17 @@ fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, C
     }
 }
 
-/// Takes what matches out, and tells whether it was not excluded before, and where it cannot be.
+/// Deletes matching paths; also returns whether the exclusion is new, and the forks in which it could not be set.
 fn take_out(
     context: &Context,
     opened: &Opened,
     pattern: &str,
 ) -> Result<(Redacted, (bool, Vec<DamagedFork>)), CliError> {
-    let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
+    let question = format!("Delete `{pattern}` from all snapshots permanently, and exclude it?");
     context.confirm(&question)?;
     Exclusions::parse([pattern])?;
-    let _progress = context.progress("taking it out of all snapshots");
-    // First: what is taken out must not come back with a snapshot that is taken meanwhile.
+    let _progress = context.progress("deleting it from all snapshots");
+    // First, so that a snapshot taken meanwhile does not capture the path again.
     let excluded = opened.project.exclude_everywhere(pattern)?;
     Ok((opened.files.prune_path(pattern)?, excluded))
 }
@@ -185,14 +226,14 @@ fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
         0 => String::new(),
         count => {
             let operations = format::counted(count, "operation", "operations");
-            let verb = if *dry_run { "Would forget" } else { "Forgot" };
-            format!("{verb} {operations} that kept some of it\n")
+            let verb = if *dry_run { "Would delete" } else { "Deleted" };
+            format!("{verb} {operations} that kept a match\n")
         }
     };
     let excluded = if document.excluded {
         format!(
-            "`{pattern}` is excluded from now on, also by a server that runs: no snapshot holds it, no \
-         restore touches it\n"
+            "`{pattern}` is now excluded, also in running servers: snapshots omit it, and restores leave it \
+         alone\n"
         )
     } else {
         String::new()
@@ -203,11 +244,11 @@ fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
 
 fn taken_text(redacted: &Redacted, dry_run: bool) -> String {
     if redacted.paths.is_empty() {
-        return "No snapshot holds anything that matches.\n".to_owned();
+        return "No snapshot contains a match.\n".to_owned();
     }
     let paths = format::counted(redacted.paths.len() as u64, "path", "paths");
     let snapshots = format::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
-    let verb = if dry_run { "Would take" } else { "Took" };
+    let verb = if dry_run { "Would delete" } else { "Deleted" };
     let lines = list_text(redacted.paths.iter());
-    format!("{verb} {paths} out of {snapshots}; the files themselves stay\n{lines}")
+    format!("{verb} {paths} from {snapshots}; the files in the workspace stay\n{lines}")
 }

@@ -1,20 +1,50 @@
-//! `wink repair`: what is damaged put aside, so that the rest can be used.
+//! `wink repair`: moves damaged parts of the history into quarantine.
 
+use clap::Args;
+use serde::Serialize;
 use std::collections::HashMap;
 
 use crate::cli::context::Context;
 use crate::error::{CliError, PARTIAL};
-use crate::json::RepairedEntry;
+use crate::json::documents;
 use crate::project::repair_metadata;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
 use super::list_text;
 
-pub(crate) fn run(context: &Context) -> Result<Answer, CliError> {
+/// Move damaged parts of the history into quarantine; nothing is deleted.
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {}
+
+documents! {
+    RepairedEntry: "wink/repair@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RepairedEntry {
+    /// Metadata files that were missing or damaged, and were rebuilt.
+    written_again: Vec<String>,
+    /// Files of the store that were moved into its directory `quarantine`.
+    quarantined: Vec<String>,
+    objects_saved: u64,
+    /// The ids of snapshots whose record was rebuilt.
+    found: Vec<String>,
+    /// The ids of snapshots that can no longer be restored completely.
+    lost: Vec<String>,
+    /// Those of them with some undamaged files, which can still be read and restored.
+    salvaged: Vec<String>,
+    /// The id of the new snapshot of the current files, which stores missing content again.
+    taken: Option<String>,
+    /// The unreadable files and directories, which that snapshot omits.
+    unreadable: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, _args: &RepairArgs) -> Result<Answer, CliError> {
     let written_again = repair_metadata::mend(context)?;
     let opened = context.open()?;
-    // What is put aside cannot be asked for its tag any more.
+    // Once in quarantine, a snapshot's tag can no longer be read.
     let known = opened.files.snapshots().unwrap_or_default().into_iter();
     let mut known: HashMap<_, _> =
         known.map(|it| (it.id.to_string(), format::snapshot_line(&it))).collect();
@@ -44,44 +74,46 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     let again = if written_again.is_empty() {
         String::new()
     } else {
-        format!("Wrote {} again\n", written_again.join(" and "))
+        format!("Rebuilt {}\n", written_again.join(" and "))
     };
     if [quarantined, found, lost].iter().all(|it| it.is_empty()) && taken.is_none() {
-        let nothing =
-            if again.is_empty() { "Nothing is damaged" } else { "Nothing else is damaged" };
+        let nothing = if again.is_empty() { "No damage found" } else { "No other damage found" };
         return format!("{again}{nothing}.\n");
     }
     let mut text = again;
     text += &match quarantined.len() as u64 {
-        0 => "Something was missing from the history\n".to_owned(),
+        0 => "Parts of the history were missing\n".to_owned(),
         count => {
             let files = format::counted(count, "file", "files");
             let objects = format::counted(*objects_saved, "object", "objects");
-            format!("Moved {files} into the quarantine and saved {objects} of them\n")
+            format!("Moved {files} into quarantine and saved {objects} from them\n")
         }
     };
     text += &list_text(quarantined.iter());
     if !found.is_empty() {
-        text += "These snapshots had no record and have one again\n";
+        text += "Rebuilt the records of these snapshots\n";
         text += &list_text(found.iter().map(&known));
     }
     if !lost.is_empty() {
-        text += "These snapshots cannot be restored as a whole any more\n";
+        text += "These snapshots can no longer be restored completely\n";
         text += &list_text(lost.iter().map(&known));
     }
     if let Some(first) = salvaged.first().and_then(|id| id.parse::<wink_fs::SnapshotId>().ok()) {
         let (of, first) = (format::number(salvaged.len() as u64), first.short());
         text += &format!(
-            "Of {of} of them what is whole can still be read and restored: `wink fs ls --at {first}` \
-             lists it, and `wink show {first}` names what is damaged\n"
+            "The undamaged files of {of} of them can still be read and restored: `wink fs ls --at {first}` \
+             lists them, and `wink show {first}` names what is damaged\n"
         );
     }
     if let Some(taken) = taken.as_ref().and_then(|id| id.parse().ok()) {
         let taken: wink_fs::SnapshotId = taken;
-        let what =
-            if unreadable.is_empty() { "all that the files still have" } else { "the others" };
+        let what = if unreadable.is_empty() {
+            "everything that the current files still have"
+        } else {
+            "the others"
+        };
         if !unreadable.is_empty() {
-            text += "These could not be read, so nothing of them is stored again\n";
+            text += "These could not be read, so they were not stored again\n";
             text += &list_text(unreadable.iter());
         }
         text += &format!("Snapshot {} has {what}\n", taken.short());

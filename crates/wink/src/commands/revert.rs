@@ -1,18 +1,22 @@
-//! `wink revert`: one step taken out, with what came after it left in.
+//! `wink revert`: undoes the changes of one snapshot.
 
 use std::time::Instant;
 
 use clap::Args;
+use serde::Serialize;
 
-use super::merged::{self, MergeFlags};
+use super::merged::{self, MergeFlags, MergeOutcome};
+use crate::cli::REFS;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
 use crate::error::CliError;
-use crate::json::Reverted;
+use crate::json::documents;
 use crate::ui::answer::Answer;
 
+/// Undo one snapshot's changes, keeping everything before and after it.
 #[derive(Debug, Args)]
+#[command(after_help = REFS)]
 pub(crate) struct RevertArgs {
     /// What to revert: a snapshot's changes, or those from one state to another.
     #[arg(value_name = "A..B")]
@@ -21,6 +25,21 @@ pub(crate) struct RevertArgs {
 
     #[command(flatten)]
     flags: MergeFlags,
+}
+
+documents! {
+    Reverted: "wink/revert@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Reverted {
+    /// The id of the first state of the range; null for the current files.
+    from: Option<String>,
+    /// The id of the last state of the range.
+    to: Option<String>,
+    #[serde(flatten)]
+    outcome: MergeOutcome,
 }
 
 pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, CliError> {
@@ -39,12 +58,9 @@ pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, CliErr
     merged::answer(context, &document, &reverted, text)
 }
 
-/// Finds both ends of a step.
+/// Finds both ends of a range.
 fn ends(opened: &Opened, step: &str) -> Result<(State, State), CliError> {
-    // A path may go up too, before or within it.
-    let is_step = |(from, to): &(&str, &str)| !from.is_empty() && !to.starts_with('/');
-    if let Some((from, to)) = step.split_once("..").filter(is_step) {
-        let to = if to.is_empty() { "@" } else { to };
+    if let Some((from, to)) = state_ref::range(step) {
         return Ok((state_ref::find(opened, from)?, state_ref::find(opened, to)?));
     }
     let snapshot = state_ref::find_snapshot(opened, step)?;

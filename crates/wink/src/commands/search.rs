@@ -1,21 +1,25 @@
-//! `wink search`: text in all snapshots.
+//! `wink search`: searches all snapshots.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::Snapshot;
 use wink_fs::search::StateMatch;
 
 use super::matching::Matching;
+use crate::cli::REFS;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
 use crate::error::CliError;
-use crate::json::{HistoryLine, SearchedHistory, SnapshotName};
+use crate::json::documents;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Search all snapshots for lines, with the first and last snapshot that has each.
 #[derive(Debug, Args)]
+#[command(after_help = REFS)]
 pub(crate) struct SearchArgs {
     /// Regular expression.
     #[arg(value_name = "PATTERN")]
@@ -32,6 +36,59 @@ pub(crate) struct SearchArgs {
     /// Only these paths, with everything below them.
     #[arg(last = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+}
+
+documents! {
+    SearchedHistory: "wink/search@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SearchedHistory {
+    /// Sorted by path and line, each line once for a file.
+    lines: Vec<HistoryLine>,
+    /// How many snapshots were searched.
+    snapshots: u64,
+    /// How many times a file was searched.
+    searched: u64,
+    /// Whether lines are missing from the list.
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct HistoryLine {
+    path: String,
+    /// The line number in the last snapshot that has it, from 1.
+    line: u64,
+    text: String,
+    first: Option<SnapshotName>,
+    last: Option<SnapshotName>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SnapshotName {
+    id: String,
+    short: String,
+    tag: Option<String>,
+}
+
+impl SnapshotName {
+    /// Returns the short id and the tag.
+    fn shown(&self) -> String {
+        match &self.tag {
+            Some(tag) => format!("{} ({tag})", self.short),
+            None => self.short.clone(),
+        }
+    }
+}
+
+impl From<&Snapshot> for SnapshotName {
+    fn from(snapshot: &Snapshot) -> Self {
+        let (id, short) = (snapshot.id.to_string(), snapshot.id.short());
+        Self { id, short, tag: snapshot.tag.clone() }
+    }
 }
 
 pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, CliError> {
@@ -58,7 +115,7 @@ pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, CliErr
     Ok(answer)
 }
 
-/// Returns the snapshots from one on, oldest first.
+/// Returns the snapshots since the named one, oldest first.
 fn since(opened: &Opened, name: Option<&str>) -> Result<Vec<Snapshot>, CliError> {
     let mut all = opened.files.snapshots()?;
     if let Some(name) = name {
@@ -79,7 +136,7 @@ fn entry(found: &StateMatch, snapshots: &[Snapshot]) -> HistoryLine {
     }
 }
 
-/// Writes the lines below their files, each with where it came and went.
+/// Lists the lines below their files, each with its first and last snapshot.
 fn text(document: &SearchedHistory) -> String {
     let mut text = String::new();
     for lines in document.lines.chunk_by(|a, b| a.path == b.path) {

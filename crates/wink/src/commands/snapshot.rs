@@ -1,22 +1,24 @@
-//! `wink snapshot`: the files as they are now, kept.
+//! `wink snapshot`: takes a snapshot.
 
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{Snapshot, SnapshotOptions, Workspace};
+use serde::Serialize;
+use wink_fs::{Snapshot, SnapshotOptions, TakenSnapshot, Workspace};
 
 use super::{changes_text, milliseconds};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
 use crate::error::CliError;
-use crate::json::{Changes, SnapshotEntry, Taken};
+use crate::json::{Changes, SnapshotEntry, documents};
 use crate::project::git::head;
 use crate::project::quota::{self, Quota};
-use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Take a snapshot of the files.
 #[derive(Debug, Args)]
+#[command(visible_alias = "snap")]
 pub(crate) struct SnapshotArgs {
     /// Message to keep with the snapshot.
     #[arg(short, long, value_name = "TEXT")]
@@ -27,6 +29,23 @@ pub(crate) struct SnapshotArgs {
     tag: Option<String>,
 }
 
+documents! {
+    Taken: "wink/snapshot.create@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Taken {
+    snapshot: SnapshotEntry,
+    /// Changes since the parent; null if that is missing or damaged.
+    changes: Option<Changes>,
+    /// The packed size of its new content; null if its pack was already merged with others.
+    stored_bytes: Option<u64>,
+    /// How many old snapshots were pruned to free space.
+    pruned: u64,
+    duration_ms: u64,
+}
+
 pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
@@ -34,16 +53,16 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliE
     let mut options = SnapshotOptions::default();
     (options.tag, options.message) = (args.tag.clone(), args.message.clone());
     let progress = context.progress("taking a snapshot");
-    let taken = opened.files.snapshot_with(&options);
+    let taken = opened.files.take_snapshot(&options);
     drop(progress);
     quota::remember(&opened, &taken);
-    let snapshot = taken?;
+    let TakenSnapshot { snapshot, stored_bytes, .. } = taken?;
     check_again(&opened, &snapshot)?;
     head::remember(&opened, snapshot.id);
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
-        stored_bytes: stored(&opened, &snapshot),
+        stored_bytes,
         pruned: opened.prune_notice.pruned(),
         duration_ms: milliseconds(start),
     };
@@ -62,28 +81,18 @@ fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), CliError> {
     // The snapshot is taken: if another process does not release the names, only a check without the lock is left.
     let _held = opened.project.hold_names().ok();
     state_ref::check_tag(opened, tag).or_else(|taken| {
-        opened.files.tag(&snapshot.id.to_string(), None)?;
+        opened.files.tag(snapshot, None)?;
         Err(taken)
     })
 }
 
-/// Returns the size of what no other snapshot had; `None` where it was merged with what others have meanwhile.
-fn stored(opened: &Opened, snapshot: &Snapshot) -> Option<u64> {
-    match snapshot.reference.as_str() {
-        "" => Some(0),
-        pack => {
-            disk::size(&opened.project.store().ok()?.join("packs").join(format!("{pack}.pack")))
-        }
-    }
-}
-
-/// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
-/// or damaged, which takes nothing from the new one.
+/// Counts the changes since the parent; `None` if that is missing or damaged, which does not affect the new
+/// snapshot.
 fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
     let Some(parent) = snapshot.parent else {
         return Some(Changes { added: snapshot.file_count, ..Changes::default() });
     };
-    let parent = files.find_snapshot(&parent.to_string()).ok()?;
+    let parent = files.find_snapshot(parent).ok()?;
     if parent.tree_hash == snapshot.tree_hash {
         Some(Changes::default())
     } else {
@@ -93,13 +102,13 @@ fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
 
 fn text(document: &Taken, snapshot: &Snapshot) -> String {
     let changes = match (snapshot.parent, document.changes) {
-        (None, _) => "the first one".to_owned(),
+        (None, _) => "first snapshot".to_owned(),
         (Some(_), Some(changes)) => changes_text(changes),
-        (Some(_), None) => "the one before is gone or damaged".to_owned(),
+        (Some(_), None) => "the previous one is missing or damaged".to_owned(),
     };
     let stored = match document.stored_bytes {
-        Some(0) => "nothing new in store · ".to_owned(),
-        Some(bytes) => format!("{} new in store · ", format::size(bytes)),
+        Some(0) => "nothing new stored · ".to_owned(),
+        Some(bytes) => format!("{} stored · ", format::size(bytes)),
         None => String::new(),
     };
     let mut text = format!(
@@ -110,7 +119,7 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         document.duration_ms,
     );
     if !snapshot.excluded.is_empty() {
-        text += &format!("  excluded by setting: {}\n", snapshot.excluded.join(", "));
+        text += &format!("  excluded: {}\n", snapshot.excluded.join(", "));
     }
     text + &format::not_captured(&document.snapshot.skipped)
 }

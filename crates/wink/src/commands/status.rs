@@ -1,20 +1,22 @@
-//! `wink status`: whether the workspace is protected, and from what it is not.
+//! `wink status`: shows whether the workspace is protected, and what changed.
 
+use clap::Args;
+use serde::Serialize;
 use std::time::SystemTime;
 
 use wink_fs::{Changed, Diff, ErrorKind, Kind, Snapshot, StateRef, Tree, TreePath, Workspace};
 
-use super::{DAMAGED, changes_text};
+use super::{DAMAGED, LISTED, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
 use crate::error::{self, CliError};
-use crate::json::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
-use crate::project::git::head;
+use crate::json::{ChangedEntry, Changes, SkippedEntry, SnapshotEntry, documents};
+use crate::project::git::head::{self, GitHead};
 use crate::project::quota::Quota;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
-/// What no snapshot holds.
+/// What no snapshot contains.
 const NEVER_CAPTURED: &[&str] = &[
     "times",
     "owners",
@@ -24,24 +26,75 @@ const NEVER_CAPTURED: &[&str] = &[
     "holes",
 ];
 
-pub(crate) fn run(context: &Context) -> Result<Answer, CliError> {
+/// How many changed paths the document lists.
+const MOST_ENTRIES: usize = 1000;
+
+/// Show whether the workspace is protected, what changed, and what is not captured.
+#[derive(Debug, Args)]
+#[command(visible_alias = "st")]
+pub(crate) struct StatusArgs {}
+
+documents! {
+    Status: "wink/status@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Status {
+    /// Whether the last snapshot is readable and complete, and the next one can be taken.
+    protected: bool,
+    /// The first unreadable path, which prevents the next snapshot.
+    unreadable: Option<String>,
+    /// Whether the history has reached its quota, which prevents the next snapshot.
+    full: bool,
+    root: String,
+    last_snapshot: Option<SnapshotEntry>,
+    age_seconds: Option<u64>,
+    /// Whether the directory is empty although the last snapshot is not.
+    emptied: bool,
+    /// Changes since the last snapshot; null if there is none, or it is damaged.
+    changes: Option<Changes>,
+    /// The changed paths, sorted; at most the first 1,000.
+    entries: Vec<ChangedEntry>,
+    git_head: Option<GitHead>,
+    excluded: Vec<String>,
+    /// What the last snapshot omitted.
+    skipped: Vec<SkippedEntry>,
+    /// What the next snapshot will omit; empty if there is no snapshot to compare with.
+    not_captured: Vec<SkippedEntry>,
+    /// What no snapshot contains.
+    never_captured: &'static [&'static str],
+    store: StoreEntry,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct StoreEntry {
+    path: String,
+    bytes: u64,
+    /// The quota; null if there is none.
+    max_bytes: Option<u64>,
+    snapshots: u64,
+}
+
+pub(crate) fn run(context: &Context, _args: &StatusArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let progress = context.progress("comparing the files");
     let last = state_ref::last(&opened.files)?;
-    let document = look(&opened, last.as_ref())?;
+    let quota = Quota::of(&opened)?;
+    let document = look(&opened, last.as_ref(), quota)?;
     drop(progress);
     let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
     if last.is_none() && document.unreadable.is_none() {
         answer.notes = context.note("next: wink snapshot");
     }
-    let StoreEntry { bytes, max_bytes, .. } = document.store;
-    if let Some(warning) = (Quota { bytes, max_bytes }).warning().filter(|_| !document.full) {
+    if let Some(warning) = quota.warning().filter(|_| !document.full) {
         answer.notes.extend(context.note(warning));
     }
     Ok(answer)
 }
 
-fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, CliError> {
+fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status, CliError> {
     let store = opened.project.store()?;
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
     let (diff, unreadable) = match last {
@@ -49,10 +102,10 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, CliError> {
         None => (None, unlisted(&*opened.files.tree_without_excluded())),
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
-    let quota = Quota::of(opened)?;
+    let is_complete = last.is_none_or(|it| it.missing().next().is_none());
     let full = quota.is_used_up(opened)?;
     Ok(Status {
-        protected: diff.is_some() && unreadable.is_none() && !full,
+        protected: diff.is_some() && unreadable.is_none() && !full && is_complete,
         unreadable,
         full,
         root: opened.project.root.display().to_string(),
@@ -60,13 +113,14 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, CliError> {
         age_seconds: last.map(|it| age(it).as_secs()),
         emptied: is_emptied(opened, last)?,
         changes: diff.as_ref().map(Changes::from),
+        entries: diff.as_ref().map_or_else(Vec::new, changed),
         git_head: last.and_then(|it| head::since(opened, it.id)),
         excluded: opened.excluded.patterns().map(str::to_owned).collect(),
         skipped: skipped.iter().map(SkippedEntry::from).collect(),
         not_captured: diff.iter().flat_map(|it| &it.not_captured).map(SkippedEntry::from).collect(),
         never_captured: NEVER_CAPTURED,
         store: StoreEntry {
-            bytes: quota.bytes,
+            bytes: quota.used.bytes,
             max_bytes: quota.max_bytes,
             path: store.display().to_string(),
             snapshots: opened.files.snapshots()?.len() as u64,
@@ -74,7 +128,15 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, CliError> {
     })
 }
 
-/// Says what changed since a snapshot, where that can be read, and names what of it cannot.
+/// Lists changed paths, sorted.
+fn changed(diff: &Diff) -> Vec<ChangedEntry> {
+    let all = diff.added.iter().chain(&diff.modified).chain(&diff.deleted);
+    let mut all: Vec<_> = all.collect();
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.into_iter().take(MOST_ENTRIES).map(ChangedEntry::from).collect()
+}
+
+/// Returns the changes since a snapshot, if it is readable, and the first unreadable path.
 fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), CliError> {
     match files.diff(last, StateRef::Live) {
         Ok(diff) => {
@@ -89,18 +151,18 @@ fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<Str
     }
 }
 
-/// Returns the first directory that cannot be looked into, without which there can be no snapshot.
+/// Returns the first unreadable directory, which prevents a snapshot.
 fn unlisted(tree: &dyn Tree) -> Option<String> {
     let mut left = vec![TreePath::root()];
     while let Some(path) = left.pop() {
         let entries = match tree.list(&path) {
             Ok(entries) => entries,
             Err(error) if error::is_of_modes(&error) => return Some(path.to_string()),
-            // What is gone meanwhile, or another file system, is nothing to warn of.
+            // Removed meanwhile, or another file system: not worth a warning.
             Err(_) => continue,
         };
         let directories = entries.iter().filter(|it| it.kind == Kind::Directory);
-        // A path that is too long is left out of snapshots.
+        // Snapshots omit paths that are too long.
         left.extend(directories.filter_map(|it| path.join(&it.name).ok()));
     }
     None
@@ -117,8 +179,8 @@ fn unreadable(files: &Workspace, diff: &Diff) -> Option<String> {
     changed.find(is_denied).map(|it| it.path.to_string())
 }
 
-/// Tells whether all files of the last snapshot are gone, and there are no others. What is excluded by now may be
-/// one of its files, and be there.
+/// Returns whether all files of the last snapshot are missing, and there are no others. A path that was excluded later may
+/// be one of its files, and still exist.
 fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, CliError> {
     let Some(last) = last.filter(|last| last.file_count > 0) else { return Ok(false) };
     let then = opened.files.tree_at(last).ok();
@@ -133,7 +195,7 @@ fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, CliError
     Ok(true)
 }
 
-/// Returns what the next snapshot will not hold, that is news first, and then what the last one does not.
+/// Returns what the next snapshot will omit: new paths first, then those that the last one omitted.
 fn not_captured(status: &Status) -> Vec<&SkippedEntry> {
     let is_news = |entry: &&SkippedEntry| !status.skipped.iter().any(|it| it.path == entry.path);
     status.not_captured.iter().filter(is_news).chain(&status.skipped).collect()
@@ -160,6 +222,13 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
     }
     if let Some(changes) = status.changes {
         rows.push(("since then", changes_text(changes)));
+        let listed = status.entries.iter().take(LISTED);
+        rows.extend(listed.map(|it| ("", format!("{} {}", it.letter(), it.shown()))));
+        let more = changes.total().saturating_sub(LISTED as u64);
+        if more > 0 {
+            let more = format::number(more);
+            rows.push(("", format!("and {more} more: `wink diff --name-status`")));
+        }
     }
     if let Some(head) = status.git_head.as_ref().filter(|head| head.moved) {
         let (then, now) = head.shown();
@@ -177,14 +246,18 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
     let root = &status.root;
     let head = match (status.protected, last) {
         (true, Some(_)) if status.emptied => format!(
-            "{root} is empty: all its files are gone. `wink restore @-` brings back those of the \
-             last snapshot.\n"
+            "{root} is empty: all its files are missing. `wink restore @-` restores the last snapshot.\n"
         ),
         (true, _) => format!("{root} is protected.\n"),
         (false, _) if status.unreadable.is_some() => not_readable(status),
         (false, _) if status.full => format!(
-            "{root} is not protected: its history takes all the space that it may, and no snapshot can be \
-             taken; allow more with `wink config set retention.bytes`, or take tags away and `wink prune`\n"
+            "{root} is not protected: its history has reached its quota, so no snapshot can be taken; raise the \
+             quota with `wink config set retention.bytes`, or delete tags and `wink prune`\n"
+        ),
+        (false, Some(last)) if status.changes.is_some() => format!(
+            "{root} is not protected: the last snapshot is {}; `wink show @-` names them, and `wink snapshot` takes \
+             another\n",
+            format::incomplete(last).unwrap_or_default()
         ),
         (false, Some(_)) => format!("{root} is not protected: {DAMAGED}\n"),
         (false, None) => format!("{root} is not protected yet: it has no snapshot.\n"),

@@ -1,17 +1,19 @@
-//! `wink verify`: damage in the history, found before it is needed.
+//! `wink verify`: checks the history for damage.
 
 use std::time::Instant;
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::{ErrorKind, Problem, SnapshotId, VerifyOptions};
 
-use super::milliseconds;
+use super::{list_text, milliseconds};
 use crate::cli::context::Context;
-use crate::error::CliError;
-use crate::json::{ProblemEntry, Verified};
+use crate::error::{self, CliError, PARTIAL};
+use crate::json::documents;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Check the history for damage.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// Also read and hash the contents of all files.
@@ -21,6 +23,33 @@ pub(crate) struct VerifyArgs {
     /// Read only the N-th of T parts of the contents, such as 1/10.
     #[arg(long, value_name = "N/T", requires = "data", value_parser = subset)]
     subset: Option<(u32, u32)>,
+}
+
+documents! {
+    Verified: "wink/verify@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Verified {
+    ok: bool,
+    snapshots: u64,
+    packs: u64,
+    objects: u64,
+    bytes_checked: u64,
+    problems: Vec<ProblemEntry>,
+    /// The ids of snapshots that lack files although nothing is damaged now: a repair left them out, or they could not be
+    /// read. `show` names the files.
+    incomplete: Vec<String>,
+    duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ProblemEntry {
+    what: String,
+    /// The ids of the snapshots that cannot be restored completely.
+    snapshots: Vec<String>,
 }
 
 fn subset(text: &str) -> Result<(u32, u32), String> {
@@ -39,6 +68,8 @@ pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, CliErr
     let progress = context.progress("verifying the history");
     let found = opened.files.snapshot_store()?.verify(&options)?;
     drop(progress);
+    let all = opened.files.snapshots().unwrap_or_default();
+    let incomplete: Vec<_> = all.iter().filter(|it| it.missing().next().is_some()).collect();
     let ok = found.problems.is_empty();
     let document = Verified {
         ok,
@@ -47,10 +78,16 @@ pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, CliErr
         objects: found.objects,
         bytes_checked: found.bytes_checked,
         problems: found.problems.iter().map(entry).collect(),
+        incomplete: incomplete.iter().map(|it| it.id.to_string()).collect(),
         duration_ms: milliseconds(start),
     };
-    let exit = if ok { 0 } else { ErrorKind::Corrupt.exit_code() };
-    Ok(context.answer(&document, |it| text(it, &found.problems, args))?.exit(exit))
+    let exit = match (ok, incomplete.is_empty()) {
+        (false, _) => error::exit_code(ErrorKind::Corrupt),
+        (true, false) => PARTIAL,
+        (true, true) => 0,
+    };
+    let lines = list_text(incomplete.iter().map(|it| format::snapshot_line(it)));
+    Ok(context.answer(&document, |it| text(it, &found.problems, args) + &lines)?.exit(exit))
 }
 
 fn entry(problem: &Problem) -> ProblemEntry {
@@ -69,10 +106,18 @@ fn text(document: &Verified, problems: &[Problem], args: &VerifyArgs) -> String 
     let read = if args.data {
         format!(", {} read", format::size(*bytes_checked))
     } else {
-        " (contents not read; --data does)".to_owned()
+        " (contents not read; use --data)".to_owned()
     };
     let found = match problems.len() as u64 {
-        0 => "no problems".to_owned(),
+        0 if document.incomplete.is_empty() => "no problems".to_owned(),
+        0 => format!(
+            "no new damage, {}",
+            format::counted(
+                document.incomplete.len() as u64,
+                "incomplete snapshot",
+                "incomplete snapshots"
+            )
+        ),
         n => format::counted(n, "problem", "problems"),
     };
     let mut text = format!("Verified {looked}{read}: {found} · {duration_ms} ms\n");
@@ -80,7 +125,7 @@ fn text(document: &Verified, problems: &[Problem], args: &VerifyArgs) -> String 
         text += &format!("  {}\n", problem.what);
         if !problem.snapshots.is_empty() {
             let ids: Vec<_> = problem.snapshots.iter().map(SnapshotId::short).collect();
-            text += &format!("    not whole: {}\n", ids.join(", "));
+            text += &format!("    incomplete: {}\n", ids.join(", "));
         }
     }
     text

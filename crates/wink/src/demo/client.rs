@@ -1,4 +1,4 @@
-//! A client of one MCP endpoint, no larger than the demo needs.
+//! A small MCP client for the demo.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use tokio::time::timeout;
 use crate::error::CliError;
 use crate::serve::http::origin_guard::MAX_BODY_BYTES;
 
-/// The largest archive that is taken home.
+/// The largest archive that is downloaded.
 const MOST_BYTES: usize = 16 * MAX_BODY_BYTES;
 
-/// How long an answer may take.
+/// The timeout of a call.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One connection to a server.
@@ -62,12 +62,14 @@ impl Client {
         let answer: Value =
             serde_json::from_slice(&body).map_err(|error| CliError::other(&error))?;
         let result = &answer["result"];
-        let said = result["content"][0]["text"].as_str().or(answer["error"]["message"].as_str());
+        let structured = &result["structuredContent"]["message"];
+        let said = result["content"][0]["text"].as_str().or(structured.as_str());
+        let said = said.or(answer["error"]["message"].as_str());
         let is_ok = result.is_object() && result["isError"] != true;
         Ok(Called { is_ok, text: said.unwrap_or_default().to_owned(), took })
     }
 
-    /// Takes something home.
+    /// Downloads something.
     pub(super) fn get(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
         self.send(Method::GET, path, Body::empty())
     }

@@ -1,4 +1,4 @@
-//! `wink demo`: a scripted agent at work, through the same door as any other.
+//! `wink demo`: runs a scripted agent as an ordinary client of a server.
 
 mod client;
 mod player;
@@ -9,19 +9,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde::Serialize;
 
 use self::client::Client;
 use self::player::Player;
 use self::server::Server;
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::DemoPlayed;
+use crate::json::documents;
 use crate::serve::downloads::{FILES, SESSIONS};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
-use crate::ui::output::Output;
 
+/// Watch a scripted agent work on a small project, and undo its mistakes.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Milliseconds between two calls.
@@ -33,11 +34,26 @@ pub(crate) struct DemoArgs {
     output: Option<PathBuf>,
 }
 
+documents! {
+    player::DemoCall: "wink/demo.call@1" "item";
+    DemoPlayed: "wink/demo@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct DemoPlayed {
+    calls: u32,
+    /// The file of the session.
+    session: String,
+    /// The archive of the files.
+    archive: String,
+}
+
 /// Runs the command.
-pub(crate) fn run(context: &Context, args: &DemoArgs, output: Output) -> Result<Answer, CliError> {
+pub(crate) fn run(context: &Context, args: &DemoArgs) -> Result<Answer, CliError> {
     let server = Server::find_or_start()?;
     let client = Client::connect(&server.signal.url, &server.signal.token)?;
-    let mut player = Player::new(client, output, Duration::from_millis(args.pace))?;
+    let mut player = Player::new(client, context.output(), Duration::from_millis(args.pace))?;
     player.say(&server.introduction());
     script::play(&mut player)?;
     let directory = match &args.output {
@@ -49,7 +65,7 @@ pub(crate) fn run(context: &Context, args: &DemoArgs, output: Output) -> Result<
     context.answer(&document, |_| String::new())
 }
 
-/// Keeps the session and the files side by side, as `wink session` reads them.
+/// Downloads the session and the files, as `wink session` reads them.
 fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, CliError> {
     let failed = |error| CliError::host("cannot write the dump", directory, error);
     let session = player.get(&format!("{SESSIONS}{}", player.session()))?;
@@ -61,7 +77,7 @@ fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, 
     player.propose(&format!(
         "\nDumped the session and the files to {}\n  look at them: wink session show {}",
         directory.display(),
-        format::path_for_shell(&file("jsonl"))
+        format::shell_quote_path(&file("jsonl"))
     ));
     let [session, archive] = ["jsonl", "fs.zip"].map(|it| file(it).display().to_string());
     Ok(DemoPlayed { calls: player.calls(), session, archive })

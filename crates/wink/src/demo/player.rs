@@ -1,13 +1,13 @@
-//! Makes the calls of the script, and shows them as they happen.
+//! Makes the calls of the demo, and shows them.
 
 use std::thread;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::client::{Called, Client};
 use crate::error::CliError;
-use crate::json::DemoCall;
 use crate::ui::answer;
 use crate::ui::output::Output;
 use crate::ui::style::{self, Paint};
@@ -22,18 +22,32 @@ const INDENT: usize = 6;
 /// How wide what a call is about may be.
 const WIDTH: usize = 44;
 
-/// Plays calls to a person who watches.
+/// Printed for each call of the demo.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct DemoCall {
+    pub(super) tool: String,
+    /// The path, name or pattern that it is about.
+    pub(super) about: String,
+    /// Whether it did what was asked; some calls are refused, as they should be.
+    pub(super) ok: bool,
+    /// The text for a model.
+    pub(super) text: String,
+    pub(super) duration_us: u64,
+}
+
+/// Makes calls, and shows them.
 pub(super) struct Player {
     client: Client,
     output: Output,
     pace: Duration,
-    /// The directory that everything happens in, and the name of the session.
+    /// The directory of the demo's files, and the name of its session.
     place: String,
     calls: u32,
 }
 
 impl Player {
-    /// Finds a name that is not in use in this workspace.
+    /// Finds a free name in this workspace.
     pub(super) fn new(
         mut client: Client,
         output: Output,
@@ -71,18 +85,18 @@ impl Player {
         self.calls
     }
 
-    /// Says something to the person, if one is there.
+    /// Prints text, unless the output is JSON.
     pub(super) fn say(&self, text: &str) {
         self.write(&terminal::fitted(text, 0), Paint::Plain);
     }
 
-    /// Says what comes next.
+    /// Prints a heading.
     pub(super) fn heading(&self, text: &str) {
         let text = terminal::fitted(text, 0);
         self.write(&format!("\n{text}"), Paint::Ready(format!("\n{}\n", style::strong(&text))));
     }
 
-    /// Says what the person could do; what is to be typed stands out.
+    /// Prints next steps, with commands in bold.
     pub(super) fn propose(&self, text: &str) {
         let painted: String = text.lines().map(|line| with_command(line) + "\n").collect();
         self.write(text, Paint::Ready(painted));
@@ -92,17 +106,17 @@ impl Player {
         if self.output.json {
             return;
         }
-        // This fails where a user who has seen enough has closed the output.
+        // Fails if the user has closed the output.
         let _ = self.output.text(&format!("{text}\n"), &paint, false);
     }
 
-    /// Makes a call that goes well, and shows its first line.
+    /// Makes a call that must succeed, and shows the first line of its answer.
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<(), CliError> {
         let called = self.made(tool, arguments)?;
         self.wanted(tool, &called, true)
     }
 
-    /// The same, and shows all of its answer.
+    /// Makes a call that must succeed, and shows its whole answer.
     pub(super) fn show(&mut self, tool: &str, arguments: Value) -> Result<(), CliError> {
         let called = self.made(tool, arguments)?;
         let (plain, painted) = shown(&answer(&called.text));
@@ -110,7 +124,7 @@ impl Player {
         self.wanted(tool, &called, true)
     }
 
-    /// Makes a call that is refused, and shows why.
+    /// Makes a call that must fail, and shows why.
     pub(super) fn refused(&mut self, tool: &str, arguments: Value) -> Result<(), CliError> {
         let called = self.made(tool, arguments)?;
         let plain = terminal::fitted(&answer(&called.text), INDENT);
@@ -118,7 +132,7 @@ impl Player {
         self.wanted(tool, &called, false)
     }
 
-    /// Takes something home from the server.
+    /// Downloads something from the server.
     pub(super) fn get(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
         self.client.get(path)
     }
@@ -152,7 +166,7 @@ impl Player {
         self.write(&format!("  {mark} {tool} {about} {time}"), Paint::Ready(painted));
     }
 
-    /// Says what a call is about.
+    /// Returns the path, name or pattern of a call.
     fn about(&self, arguments: &Value) -> String {
         let text = |name: &str| arguments[name].as_str();
         let own =
@@ -166,7 +180,7 @@ impl Player {
         }
     }
 
-    /// A demo whose calls do not go as written is no demo.
+    /// Fails if a call has another result than the script expects.
     fn wanted(&self, tool: &str, called: &Called, is_ok: bool) -> Result<(), CliError> {
         if called.is_ok == is_ok { Ok(()) } else { Err(CliError::demo(tool, &called.text)) }
     }

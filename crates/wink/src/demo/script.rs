@@ -1,4 +1,4 @@
-//! What the agent does: a small project, a patch that does not fit, a fork, and mistakes taken back.
+//! The script of the demo: a small project, a patch that does not apply, a fork, and mistakes that are undone.
 
 use serde_json::json;
 
@@ -22,14 +22,14 @@ const SAMPLE: &str = "The cat sat on the mat. The end.\n";
 const REPORT: &str = "def report(counts):\n    most = sorted(counts.items(), key=lambda it: -it[1])\n    \
                       return \"\\n\".join(f\"{n:5} {word}\" for word, n in most)\n";
 
-/// Plays all of it.
+/// Runs the script.
 pub(super) fn play(player: &mut Player) -> Result<(), CliError> {
     first_version(player)?;
     change(player)?;
     patch_that_does_not_fit(player)?;
     fork(player)?;
     mistakes(player)?;
-    player.say(&format!("\n{} calls; every change can be taken back.", player.calls()));
+    player.say(&format!("\n{} calls; every change can be undone.", player.calls()));
     Ok(())
 }
 
@@ -81,7 +81,7 @@ fn change(player: &mut Player) -> Result<(), CliError> {
 }
 
 fn patch_that_does_not_fit(player: &mut Player) -> Result<(), CliError> {
-    player.heading("A patch of two files, of which one does not fit: neither is changed");
+    player.heading("A patch for two files, one of which does not apply: neither changes");
     let (count, main) = (player.path("src/count.py"), player.path("src/main.py"));
     let fits = format!(
         "*** Update File: {count}\n@@ def words(text):\n-    return text.lower().split()\n\
@@ -92,14 +92,14 @@ fn patch_that_does_not_fit(player: &mut Player) -> Result<(), CliError> {
     let patch = |parts: &str| json!({"patch": format!("*** Begin Patch\n{parts}*** End Patch\n")});
     player.refused("apply_patch", patch(&format!("{fits}{does_not}")))?;
     player.show("diff", json!({"from": player.name("any-case"), "path": player.path("")}))?;
-    player.say("  so it looks again, and sends what fits");
+    player.say("  so it reads the file again, and sends what applies");
     player.call("read_file", json!({"path": main}))?;
     player.call("apply_patch", patch(&fits))?;
     player.show("diff", json!({"from": player.name("any-case"), "path": player.path("")}))
 }
 
 fn fork(player: &mut Player) -> Result<(), CliError> {
-    player.heading("Another idea is tried in a fork, while work goes on here");
+    player.heading("Another idea in a fork, while work goes on here");
     let fork = player.name("report");
     let (report, main, readme) =
         (player.path("src/report.py"), player.path("src/main.py"), player.path("README.md"));
@@ -128,7 +128,7 @@ fn fork(player: &mut Player) -> Result<(), CliError> {
 }
 
 fn mistakes(player: &mut Player) -> Result<(), CliError> {
-    player.heading("Mistakes, and back");
+    player.heading("Mistakes, undone");
     player.call("rm", json!({"path": player.path("src")}))?;
     player.refused("ls", json!({"path": player.path("src")}))?;
     player.show("undo", json!({}))?;

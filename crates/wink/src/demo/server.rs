@@ -1,4 +1,4 @@
-//! The server that the demo works in: one that runs, or one of its own.
+//! The server of the demo: a running one, or its own.
 
 use std::io;
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::serve::discovery::{self, Signal};
 use crate::sys::process;
 
-/// How long a server has until it can be reached.
+/// How long a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server that can be reached.
@@ -33,14 +33,14 @@ impl Server {
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
         command.arg("serve").arg(format!("--end-with-parent={}", std::process::id()));
-        // What it says when it fails is for the person who waits for it.
+        // Its errors are shown to the user.
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let mut own = OwnServer(command.spawn().map_err(failed)?);
         let signal = own.lit().map_err(failed)?;
         Ok(Self { signal, own: Some(own) })
     }
 
-    /// Says where the demo takes place.
+    /// Returns the first lines of the demo.
     pub(super) fn introduction(&self) -> String {
         match &self.own {
             None => format!("An agent works in the workspace of {}/mcp.", self.signal.url),
@@ -50,16 +50,16 @@ impl Server {
         }
     }
 
-    /// Says what to do next.
+    /// Returns the last lines of the demo, with next steps.
     pub(super) fn farewell(&self) -> String {
         let watched = match &self.own {
             None => "  the page that `wink serve` printed shows what was called\n".to_owned(),
             Some(_) => String::new(),
         };
         format!(
-            "\nNext:\n{watched}  wink init      protects a directory of yours\n  \
-             wink mcp       offers it to your agent\n  \
-             wink undo      takes back what it did"
+            "\nNext:\n{watched}  wink init      protect a directory\n  \
+             wink mcp       offer it to your agent\n  \
+             wink undo      undo what it did"
         )
     }
 }
@@ -96,7 +96,7 @@ impl Drop for OwnServer {
     }
 }
 
-/// Tells whether the server is still there, and no other program in its place: that must not get the token.
+/// Returns whether the server is still there, and no other program in its place: that must not get the token.
 fn is_there(signal: &Signal) -> bool {
     let address = signal.url.trim_start_matches("http://");
     let own = process::program_of(std::process::id());

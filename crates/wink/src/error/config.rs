@@ -1,54 +1,54 @@
-//! Failures of what a person set.
+//! Errors about settings.
 
 use std::error::Error as StdError;
 use std::path::Path;
 
 use wink_fs::ErrorKind;
 
-use super::{CliError, shown};
+use super::{CliError, sanitized};
 
 impl CliError {
-    /// A value that a setting cannot have.
+    /// An invalid value.
     pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
-        let message = format!("`{}` is no value for {key}", shown(value));
+        let message = format!("invalid value `{}` for {key}", sanitized(value));
         Self::of(ErrorKind::InvalidArgument, message).hint(match key {
-            "retention.count" => "give a number from 1 on",
-            "retention.bytes" => "give a size, such as `2 GiB`",
-            "color" => "give auto, always or never",
-            "exclude" => "give a pattern in one line, such as `target/`",
-            _ => "give one value in one line",
+            "retention.count" => "use a number of 1 or more",
+            "retention.bytes" => "use a size, such as `2 GiB`",
+            "color" => "use auto, always or never",
+            "exclude" => "use one line, such as `target/`",
+            _ => "use one value in one line",
         })
     }
 
-    /// A setting with one value, to which none can be added.
+    /// `config add` of a key that is not a list.
     pub(crate) fn single_setting(key: &str) -> Self {
-        let message = format!("{key} has one value, to which none is added");
+        let message = format!("{key} is not a list");
         Self::of(ErrorKind::InvalidArgument, message)
             .hint(format!("`wink config set {key} VALUE` sets it"))
     }
 
-    /// A value that cannot be taken away, because it is not there.
+    /// `config remove` of a value that is not in the list.
     pub(crate) fn not_set(key: &str, value: &str, all: &[String]) -> Self {
-        let message = format!("`{}` is not in {key}", shown(value));
+        let message = format!("`{}` is not in {key}", sanitized(value));
         let there = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
-        Self::of(ErrorKind::NotFound, message).hint(format!("there is {there}"))
+        Self::of(ErrorKind::NotFound, message).hint(format!("it contains {there}"))
     }
 
     /// A file of settings that does not parse.
     pub(crate) fn unreadable_config(path: &Path, error: &dyn StdError) -> Self {
-        let message = format!("`{}` cannot be understood", path.display());
+        let message = format!("cannot parse `{}`", path.display());
         Self::of(ErrorKind::InvalidArgument, message).cause(error).hint("correct it, or remove it")
     }
 
-    /// Nothing says where settings of this person are kept.
+    /// Neither `XDG_CONFIG_HOME` nor `HOME` is set.
     pub(crate) fn no_config_home() -> Self {
-        let message = "neither XDG_CONFIG_HOME nor HOME says where settings are kept";
+        let message = "no place for the settings: neither XDG_CONFIG_HOME nor HOME is set";
         Self::of(ErrorKind::NotFound, message).hint("set one of them")
     }
 
-    /// Exclusions that would apply to workspaces that the user does not think of.
+    /// `exclude` for all workspaces, which would also apply where the user does not expect it.
     pub(crate) fn exclude_of_person() -> Self {
-        Self::of(ErrorKind::InvalidArgument, "what is excluded is set for each workspace")
-            .hint("leave `--user` out")
+        Self::of(ErrorKind::InvalidArgument, "`exclude` is set for each workspace")
+            .hint("omit `--user`")
     }
 }

@@ -1,87 +1,102 @@
-//! Failures to make forks, and to find them.
+//! Errors about forks.
 
 use std::path::Path;
 
 use wink_fs::{Error, ErrorKind, TreePath};
 
-use super::{CliError, NO_REF, shown};
+use super::{CliError, NO_REF, sanitized};
 use crate::ui::format;
 
-/// How many files are named that are in the way.
+/// How many conflicting files are named.
 const NAMED: usize = 3;
 
 impl CliError {
-    /// What only the workspace can do that this one is a fork of.
+    /// A command that works only in the workspace, run in one of its forks.
     pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
         let message = format!("this workspace is the fork `{name}` of `{}`", main.display());
-        let main = format::path_for_shell(main);
+        let main = format::shell_quote_path(main);
         Self::of(ErrorKind::Unsupported, message)
-            .hint(format!("forks are made, merged, renamed and forgotten there: wink -C {main} …"))
+            .hint(format!("make, merge, rename and delete forks there: wink -C {main} …"))
     }
 
-    /// A name that a fork has already.
-    pub(crate) fn branch_taken(name: &str) -> Self {
-        Self::of(ErrorKind::AlreadyExists, format!("there is a fork `{name}` already"))
-            .hint(format!("give another name, or forget that one: wink branch delete {name}"))
+    /// A name that another fork has.
+    pub(crate) fn fork_name_taken(name: &str) -> Self {
+        Self::of(ErrorKind::AlreadyExists, format!("a fork `{name}` already exists"))
+            .hint(format!("choose another name, or delete that fork: wink fork delete {name}"))
     }
 
     /// A name that no fork can have.
-    pub(crate) fn branch_name(name: &str, error: &Error) -> Self {
+    pub(crate) fn invalid_fork_name(name: &str, error: &Error) -> Self {
         let text = error.to_string();
         let why = text.rsplit_once("`: ").map_or(&*text, |(_, why)| why);
-        Self::of(error.kind(), format!("`{}` is no name for a fork: {why}", shown(name)))
-            .hint("a name is no path; `--materialize DIR` says where the directory is")
+        Self::of(
+            error.kind(),
+            format!("`{}` is not a valid name for a fork: {why}", sanitized(name)),
+        )
+        .hint("to choose the directory, use `--materialize DIR`")
+    }
+
+    /// A name that is a subcommand of `wink fork`.
+    pub(crate) fn reserved_fork_name(name: &str) -> Self {
+        let message = format!("`{name}` is a subcommand of `wink fork`, not a name for a fork");
+        Self::of(ErrorKind::InvalidArgument, message).hint(format!(
+            "choose another name; options go after the subcommand: `wink fork {name} …`"
+        ))
     }
 
     /// A name that no fork has.
-    pub(crate) fn no_branch(name: &str) -> Self {
-        Self::new("no_branch", NO_REF, format!("there is no fork `{name}`"))
-            .hint("`wink branch list` shows those there are")
+    pub(crate) fn no_fork(name: &str) -> Self {
+        Self::new("no_fork", NO_REF, format!("no fork is called `{name}`"))
+            .hint("`wink fork list` lists the forks")
     }
 
-    /// A directory that files could not be written into.
+    /// A directory for a fork that cannot be written.
     pub(crate) fn materialise(directory: &Path, error: Error) -> Self {
         let mut failure = Self::from(error);
         failure.0.message = format!("cannot use `{}`: {}", directory.display(), failure.0.message);
         failure
     }
 
-    /// A directory into which another process writes the files of a fork.
+    /// A directory in which another process is making a fork.
     pub(crate) fn being_made(directory: &Path) -> Self {
-        let message = format!("another process makes `{}` a fork", directory.display());
+        let message = format!("another process is making a fork in `{}`", directory.display());
         Self::of(ErrorKind::Locked, message)
-            .hint("wait until it is done, or name another directory")
+            .hint("wait until it is done, or choose another directory")
     }
 
-    /// A directory with files of an interrupted fork, and of the user's own where these are known.
+    /// A directory left by an interrupted fork; `own` are files in it that are not part of the fork.
     pub(crate) fn half_made(directory: &Path, own: &[TreePath]) -> Self {
         let shown_directory = directory.display();
-        let message = format!("`{shown_directory}` was left by a `wink fork` that was interrupted");
+        let message = format!("`{shown_directory}` was left by an interrupted `wink fork`");
         let failure = Self::of(ErrorKind::AlreadyExists, message);
-        let directory = format::path_for_shell(directory);
+        let directory = format::shell_quote_path(directory);
         if own.is_empty() {
             return failure
-                .because("which of the files in it are part of that fork is not known any more")
+                .because("which of its files belong to that fork is no longer known")
                 .hint(format!(
-                    "unless there are files of your own in it, `rm -r {directory}`, and fork again; or name \
-                     another directory with `--materialize`"
+                    "if it has no files of your own, `rm -r {directory}`, and fork again; or choose another \
+                     directory with `--materialize`"
                 ));
         }
-        let named = own.iter().take(NAMED).map(|path| format!("`{}`", shown(&path.to_string())));
+        let named =
+            own.iter().take(NAMED).map(|path| format!("`{}`", sanitized(&path.to_string())));
         let mut named = named.collect::<Vec<_>>().join(", ");
         if own.len() > NAMED {
             named += &format!(" and {} more", own.len() - NAMED);
         }
-        failure.because(&format!("not part of that fork, and so not removed: {named}")).hint(
-            "move that elsewhere, and fork again; or name another directory with `--materialize`",
+        failure.because(&format!("not part of that fork, and so kept: {named}")).hint(
+            "move them away, and fork again; or choose another directory with `--materialize`",
         )
     }
 
-    /// A directory for a fork that every snapshot of the workspace would hold too.
+    /// A directory for a fork inside the workspace: every snapshot would contain it.
     pub(crate) fn fork_inside(root: &Path, directory: &Path) -> Self {
         let (root, directory) = (root.display(), directory.display());
-        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
-            .hint("name a directory beside it")
+        Self::of(
+            ErrorKind::InvalidArgument,
+            format!("`{directory}` is inside the workspace `{root}`"),
+        )
+        .hint("choose a directory outside of it")
     }
 }
 
@@ -89,7 +104,7 @@ impl CliError {
 mod tests {
     use super::*;
 
-    /// Once, who pasted it lost `/home/me/my`.
+    /// Once, pasting the command deleted `/home/me/my`.
     #[test]
     fn what_is_to_be_removed_is_named_as_a_shell_takes_it() {
         let said = CliError::half_made(Path::new("/home/me/my project-x"), &[]).text();

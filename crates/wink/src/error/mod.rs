@@ -1,10 +1,11 @@
-//! How a command fails: its exit code, its message, and what to type next.
+//! Errors of the command line: exit code, message, cause and hint.
 
 mod config;
 mod forks;
 mod names;
 mod serve;
 mod sessions;
+mod table;
 mod tools;
 
 use std::error::Error as StdError;
@@ -16,33 +17,24 @@ use serde::Serialize;
 use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
+use table::{FAILED, NO_REF, NO_STORE, USAGE};
+pub(crate) use table::{PARTIAL, exit_code, http_status};
+
 use crate::project::orphaned;
 use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::{format, style};
 
-/// The code where a directory is in no workspace.
+/// The error code for a directory outside of every workspace.
 const NO_WORKSPACE: &str = "no_workspace";
 
-/// The exit code where no store is found.
-const NO_STORE: u8 = 10;
+/// The hint if only small metadata files are missing or damaged.
+const WRITES_AGAIN: &str = "`wink repair` rebuilds it from the rest of the history";
 
-/// The exit code where a state that was named is not there.
-const NO_REF: u8 = 12;
+/// The hint if there is no better one.
+const TRY_AGAIN: &str = "try again with `-v` to see what happened before the error";
 
-/// The exit code where a part of what was asked for is done.
-pub(crate) const PARTIAL: u8 = 3;
-
-/// What is said where only small files are missing or damaged.
-const WRITES_AGAIN: &str = "`wink repair` writes it again from the rest of the history";
-
-/// The hint where the command knows no better one.
-const TRY_AGAIN: &str = "try again; with `-v` it says what it did before it failed";
-
-/// The exit code of arguments that cannot be meant.
-const USAGE: u8 = 2;
-
-/// Says why a command failed and what to do next.
+/// An error: what failed, why, and what to type next.
 #[derive(Debug)]
 pub(crate) struct CliError(Box<Words>);
 
@@ -56,14 +48,14 @@ struct Words {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     hint: Option<String>,
-    /// What a tool says of its failure.
+    /// The value of a failed tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<Candidate>,
 }
 
-/// A snapshot that may have been meant.
+/// A snapshot that an ambiguous name may mean.
 #[derive(Debug, Serialize)]
 struct Candidate {
     short: String,
@@ -81,7 +73,7 @@ impl CliError {
     }
 
     fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self::new(kind.code(), kind.exit_code(), message)
+        Self::new(kind.code(), exit_code(kind), message)
     }
 
     fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -94,28 +86,28 @@ impl CliError {
         self
     }
 
-    /// Says why it is so, where no other failure does.
+    /// Sets the cause as text, if there is no source error.
     fn because(mut self, why: &str) -> Self {
         self.0.cause = Some(why.to_owned());
         self
     }
 
-    /// Returns what went wrong, without what to do next.
+    /// Returns the message without cause and hint.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Tells whether it is only that there is no workspace.
+    /// Returns whether the only problem is that there is no workspace.
     pub(crate) fn is_no_workspace(&self) -> bool {
         self.0.code == NO_WORKSPACE
     }
 
-    /// Returns the code that the process ends with.
+    /// Returns the exit code.
     pub(crate) fn exit(&self) -> u8 {
         self.0.exit
     }
 
-    /// Returns what a person reads.
+    /// Returns the text for a terminal.
     pub(crate) fn text(&self) -> String {
         let Words { message, cause, hint, candidates, .. } = &*self.0;
         let mut text = format!("error: {message}");
@@ -131,18 +123,18 @@ impl CliError {
         text
     }
 
-    /// Returns what a program reads: one line.
+    /// Returns the error as one line of JSON.
     pub(crate) fn json(&self) -> String {
         let json = serde_json::to_string(&self.0);
         json.map_or_else(|_| r#"{"type":"error"}"#.to_owned(), |json| style::harmless_json(&json))
     }
 }
 
-/// A library's error says what and what next in one sentence.
+/// The message of a library error is "what failed; what to do next".
 impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         let text = error.to_string();
-        // Without a path, the command that was typed says which operation it was.
+        // Without a path, the operation is clear from the command that was typed.
         let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
         let failure = match text.rsplit_once("; ") {
             Some((message, hint)) if is_of_snapshot(&error) => {
@@ -163,7 +155,7 @@ impl From<Error> for CliError {
     }
 }
 
-/// Failures of the command line itself.
+/// Errors of the command line itself.
 impl CliError {
     /// Arguments that do not parse.
     pub(crate) fn usage(error: &clap::Error) -> Self {
@@ -171,7 +163,7 @@ impl CliError {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let first = first.strip_prefix("error: ").unwrap_or(first);
-        // What is missing is listed below.
+        // Missing arguments are on the lines below.
         let listed = lines.map_while(|line| line.strip_prefix("  ")).map(str::trim);
         let message = if first.ends_with(':') {
             format!("{first} {}", listed.collect::<Vec<_>>().join(", "))
@@ -181,22 +173,22 @@ impl CliError {
         Self::new("usage", USAGE, message).hint("wink --help")
     }
 
-    /// Anything that has no kind.
+    /// An error without a kind.
     pub(crate) fn other(error: &(dyn StdError + 'static)) -> Self {
-        Self::new("failed", 1, error.to_string()).hint(TRY_AGAIN)
+        Self::new("failed", FAILED, error.to_string()).hint(TRY_AGAIN)
     }
 
     /// An archive that could not be written.
     pub(crate) fn export(target: &Path, error: Error) -> Self {
         match error.kind() {
             ErrorKind::AlreadyExists => {
-                Self::of(error.kind(), format!("`{}` is there already", target.display()))
-                    .hint("name another file, or take its place with `--force`")
+                Self::of(error.kind(), format!("`{}` already exists", target.display()))
+                    .hint("choose another file, or replace it with `--force`")
             }
             ErrorKind::NotFound if error.path().is_none() => {
                 let place = target.parent().unwrap_or(target);
-                Self::of(error.kind(), format!("`{}` is not there", place.display()))
-                    .hint("name a directory that is there, or make it first")
+                Self::of(error.kind(), format!("`{}` does not exist", place.display()))
+                    .hint("choose an existing directory, or create it first")
             }
             _ => error.into(),
         }
@@ -206,90 +198,96 @@ impl CliError {
     pub(crate) fn import(source: &Path, error: Error) -> Self {
         match error.kind() {
             ErrorKind::NotFound if error.path().is_none() => {
-                Self::of(error.kind(), format!("`{}` is not there", source.display()))
-                    .hint("`wink export` makes an archive")
+                Self::of(error.kind(), format!("`{}` does not exist", source.display()))
+                    .hint("`wink export` writes an archive")
             }
             ErrorKind::Corrupt if !disk::beginning(source).starts_with(b"PK") => {
-                let message = format!("`{}` is no archive", source.display());
-                Self::new("failed", 1, message).hint("`wink export` makes one")
+                let message = format!("`{}` is not an archive", source.display());
+                Self::new("failed", FAILED, message).hint("`wink export` writes one")
             }
             _ => error.into(),
         }
     }
 
-    /// A snapshot that nothing came before.
+    /// The first snapshot, which has no parent.
     pub(crate) fn first_snapshot(text: &str) -> Self {
-        let message = format!("`{text}` is the first snapshot: there is nothing it changed");
-        Self::of(ErrorKind::InvalidArgument, message).hint("name a step, such as `A..B`")
+        let message = format!("`{text}` is the first snapshot, so it changed nothing");
+        Self::of(ErrorKind::InvalidArgument, message).hint("give a range, such as `A..B`")
     }
 
     /// Data that could not be written to standard output.
     pub(crate) fn output(error: &io::Error) -> Self {
-        Self::of(ErrorKind::Io, "the output could not be written")
+        Self::of(ErrorKind::Io, "cannot write the output")
             .cause(error)
-            .hint("make room where it goes, or write it somewhere else")
+            .hint("free space at the destination, or write elsewhere")
     }
 
-    /// A lock that another process does not let go of.
+    /// A lock that another process does not release.
     pub(crate) fn locked(lock: &Path) -> Self {
         Self::of(
             ErrorKind::Locked,
-            "another process changes the names or settings of this workspace",
+            "another process is changing the forks, tags or settings of this workspace",
         )
-        .because(&format!("it holds `{}`", lock.display()))
-        .hint("wait until it is done, and try again")
+        .because(&format!("it holds the lock `{}`", lock.display()))
+        .hint("try again when it is done")
     }
 
-    /// A file or directory of the host that the command itself needs.
+    /// A file or directory that the command itself needs.
     pub(crate) fn host(doing: &str, path: &Path, error: io::Error) -> Self {
         let cause = error.to_string();
         let kind = Error::system(Operation::Open, error).kind();
         let message = format!("{doing} `{}`", path.display());
         Self::of(kind, message).because(&cause).hint(match kind {
-            ErrorKind::NotFound => "name one that is there, or make it first",
-            ErrorKind::AlreadyExists | ErrorKind::NotEmpty => "name another one, or move it away",
+            ErrorKind::NotFound => "choose one that exists, or create it first",
+            ErrorKind::AlreadyExists | ErrorKind::NotEmpty => "choose another one, or move it away",
             ErrorKind::NotADirectory => "name a directory",
             ErrorKind::IsADirectory => "name a file",
-            ErrorKind::PermissionDenied => "ask its owner for access, or name another place",
-            ErrorKind::ReadOnly => "name a place that can be written to",
-            ErrorKind::NoSpace => "make room on its disk, and try again",
+            ErrorKind::PermissionDenied => "ask its owner for access, or choose another place",
+            ErrorKind::ReadOnly => "choose a writable place",
+            ErrorKind::NoSpace => "free space on its disk, and try again",
             _ => TRY_AGAIN,
         })
     }
 }
 
-/// Failures to find a workspace, or to make one.
+/// Errors about finding or making a workspace.
 impl CliError {
-    /// No directory from here upwards was made a workspace.
+    /// Neither the directory nor one above it is a workspace.
     pub(crate) fn no_workspace(directory: &Path, lost: &[Project]) -> Self {
-        let message = format!("`{}` is not protected: it is in no workspace", directory.display());
+        let message =
+            format!("`{}` is not protected: it is not in a workspace", directory.display());
         Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
             [] => {
-                let one = "`wink init` makes this directory one";
+                let one = "`wink init` makes this directory a workspace";
                 orphaned::any().map_or(one.to_owned(), |any| format!("{one}; {any}"))
             }
-            lost => format!("{}; `wink init` begins a new one", orphaned::advice(directory, lost)),
+            lost => {
+                format!("{}; `wink init` starts a new history", orphaned::advice(directory, lost))
+            }
         })
     }
 
-    /// A directory was named that holds no history.
+    /// A directory without a history.
     pub(crate) fn no_store(directory: &Path) -> Self {
-        let message = format!("there is no history in `{}`", directory.display());
+        let shown = directory.display();
         if disk::is_gone(&project::store_in(directory)) {
-            Self::new("no_store", NO_STORE, message)
-                .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
+            Self::new("no_store", NO_STORE, format!("there is no history in `{shown}`")).hint(
+                "if it is on another disk, mount it; `wink init --store DIR` starts a new one, in another \
+                 directory",
+            )
         } else {
-            Self::new("no_store", NO_STORE, format!("{message} that is whole")).hint(WRITES_AGAIN)
+            let message = format!("the history in `{shown}` is damaged");
+            Self::new("no_store", NO_STORE, message).hint(WRITES_AGAIN)
         }
     }
 
-    /// A history has lost the file that says whose it is.
+    /// A history without its settings.
     pub(crate) fn no_settings(root: &Path) -> Self {
         let message = format!("the history of `{}` has lost its settings", root.display());
         Self::of(ErrorKind::Corrupt, message).hint(WRITES_AGAIN)
     }
 
-    /// The directory of a workspace cannot be opened; where it is gone, its history is not.
+    /// The directory of a workspace cannot be opened.
     pub(crate) fn root(project: &Project, error: Error) -> Self {
         match error.kind() {
             ErrorKind::NotFound => Self::gone(project),
@@ -297,147 +295,158 @@ impl CliError {
         }
     }
 
-    /// The directory of a workspace is gone; its history is not.
+    /// The directory of a workspace is missing; its history is kept.
     pub(crate) fn gone(project: &Project) -> Self {
-        let message =
-            format!("the workspace `{}` is gone; its history is not", project.root.display());
-        let [root, kept] = [&project.root, &project.directory].map(|it| format::path_for_shell(it));
+        let message = format!(
+            "the workspace directory `{}` is missing; its history is kept",
+            project.root.display()
+        );
+        let [root, kept] =
+            [&project.root, &project.directory].map(|it| format::shell_quote_path(it));
         Self::of(ErrorKind::Unavailable, message).hint(format!(
             "if it was deleted: mkdir -p {root} && cd {root} && wink restore @-; if it was moved, in its new \
              place: wink init --store {kept}"
         ))
     }
 
-    /// The directory that the command was started in is gone, and another one has its path.
+    /// The directory that the command was started in was replaced by another one.
     pub(crate) fn replaced(place: &Path) -> Self {
-        let message = format!(
-            "`{}` is another directory by now than the one this was started in",
-            place.display()
-        );
-        let place = format::path_for_shell(place);
-        Self::of(ErrorKind::NotFound, message).hint(format!("go there again: cd {place}"))
+        let message = format!("`{}` was replaced by another directory", place.display());
+        let place = format::shell_quote_path(place);
+        Self::of(ErrorKind::NotFound, message).hint(format!("enter it again: cd {place}"))
     }
 
-    /// Nothing says where data of this person is kept.
+    /// Neither `XDG_DATA_HOME` nor `HOME` is set.
     pub(crate) fn no_data_home() -> Self {
-        Self::new("no_store", NO_STORE, "neither XDG_DATA_HOME nor HOME says where to keep history")
-            .hint("set one of them, or name a directory with --store")
+        Self::new(
+            "no_store",
+            NO_STORE,
+            "no place for the history: neither XDG_DATA_HOME nor HOME is set",
+        )
+        .hint("set one of them, or name a directory with --store")
     }
 
     /// The settings are damaged.
     pub(crate) fn unreadable_settings(path: &Path) -> Self {
-        let message = format!("the settings in `{}` cannot be understood", path.display());
+        let message = format!("cannot parse the settings in `{}`", path.display());
         let store = path.parent().map(project::store_in);
         Self::of(ErrorKind::Corrupt, message).hint(match store {
             Some(store) if !disk::is_gone(&store) => {
-                "`wink repair` writes them again from the rest of the history"
+                "`wink repair` rebuilds them from the rest of the history"
             }
-            _ => "move them away, and name the history with --store",
+            _ => "move the file away, and name the history with --store",
         })
     }
 
-    /// The settings are whole, and not what this version writes.
+    /// The settings are complete, but of another version.
     pub(crate) fn settings_of_another_version(path: &Path) -> Self {
         let message =
-            format!("the settings in `{}` are those of another version of wink", path.display());
+            format!("the settings in `{}` were written by another version of wink", path.display());
         Self::of(ErrorKind::SnapshotIncompatible, message).hint(
-            "use that version; if they were written by hand, correct them, or move them away, and \
-             `wink repair` writes others",
+            "use that version; if you edited them, correct them, or move them away and run `wink repair`",
         )
     }
 
-    /// Tells whether settings are those of another version, which this one leaves alone.
+    /// Returns whether the settings are of another version, and so must not be changed.
     pub(crate) fn is_of_another_version(&self) -> bool {
         self.0.code == ErrorKind::SnapshotIncompatible.code()
     }
 
-    /// The directory is a workspace already.
+    /// The directory is already a workspace.
     pub(crate) fn already_protected(root: &Path, history: &Path) -> Self {
         let (root, history) = (root.display(), history.display());
-        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already"))
-            .hint(format!("its history is in `{history}`; `wink status` says more"))
+        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is already a workspace"))
+            .hint(format!("its history is in `{history}`; see `wink status`"))
     }
 
-    /// A history that was named is that of a directory which is there.
+    /// A history whose directory still exists.
     pub(crate) fn history_of_another(root: &Path) -> Self {
-        let message = format!("`{}` is a workspace already", root.display());
-        let root = format::path_for_shell(root);
+        let message = format!("`{}` is already a workspace", root.display());
+        let root = format::shell_quote_path(root);
         Self::of(ErrorKind::AlreadyExists, message).hint(format!(
-            "its history stays with it; if it was moved here and something else is there now: \
+            "its history stays with it; if it was moved here, and something else is there now: \
              wink init --moved-from {root}"
         ))
     }
 
-    /// A directory that no history is of.
+    /// A directory that never was a workspace.
     pub(crate) fn never_protected(directory: &Path) -> Self {
-        let message = format!("there is no history of `{}`", directory.display());
-        Self::new("no_store", NO_STORE, message)
-            .hint("name the directory as it was; `wink init --store DIR` names the history itself")
+        let message = format!("`{}` has no history", directory.display());
+        Self::new("no_store", NO_STORE, message).hint(
+            "give the old path of the directory, or name its history with `wink init --store DIR`",
+        )
     }
 
-    /// Files that are not those of a history whose directory is there.
+    /// A directory that has no history to forget.
+    pub(crate) fn no_history(directory: &Path) -> Self {
+        let message = format!("`{}` has no history", directory.display());
+        Self::new("no_store", NO_STORE, message).hint("`wink workspaces` lists all histories")
+    }
+
+    /// Files that do not match the history of another, existing directory.
     pub(crate) fn not_its_files(root: &Path, project: &Project) -> Self {
         let (here, there) = (root.display(), project.root.display());
-        let kept = format::path_for_shell(&project.directory);
-        let message = format!("`{here}` does not hold what the history of `{there}` kept last");
+        let kept = format::shell_quote_path(&project.directory);
+        let message = format!("the files in `{here}` do not match the last snapshot of `{there}`");
         Self::of(ErrorKind::Conflict, message).hint(format!(
-            "if it is its history nevertheless, move `{there}` away, and here: wink init --store {kept}"
+            "if this is its history anyway, move `{there}` away, and here: wink init --store {kept}"
         ))
     }
 
-    /// The place for a history is taken by something else.
+    /// The directory for a history is in use.
     pub(crate) fn place_taken(place: &Path) -> Self {
         let hint = if disk::is_gone(&project::store_in(place)) {
-            "name a new directory for the history"
+            "choose a new directory for the history"
         } else {
-            "it holds a history that has lost its settings: `wink repair` writes them again, or \
-             name a new directory"
+            "it holds a history without settings: `wink repair` rebuilds them; or choose a new directory"
         };
         Self::of(ErrorKind::AlreadyExists, format!("`{}` is not empty", place.display())).hint(hint)
     }
 
-    /// The directory holds far more than a project.
+    /// A directory that is far more than a project.
     pub(crate) fn too_broad(root: &Path) -> Self {
-        let message = format!("`{}` holds a home directory or a whole system", root.display());
+        let message = format!("`{}` contains a home directory or a whole system", root.display());
         Self::of(ErrorKind::InvalidArgument, message)
-            .hint("name a project's directory, or insist with --force")
+            .hint("choose a project directory, or use --force")
     }
 
-    /// Who can delete the files could delete their history with them.
+    /// A history inside its workspace: deleting the files would delete it too.
     pub(crate) fn store_inside(root: &Path, project: &Path) -> Self {
         let message = format!(
-            "the history in `{}` would lie inside the workspace `{}`",
+            "the history `{}` would be inside the workspace `{}`",
             project.display(),
             root.display()
         );
         Self::of(ErrorKind::InvalidArgument, message)
-            .hint("name a directory outside of it with --store")
+            .hint("choose a directory outside of it with --store")
     }
 }
 
-/// Failures to understand what was named.
+/// Errors about names of states and paths.
 impl CliError {
     /// No state has this name.
     pub(crate) fn unknown_ref(text: &str) -> Self {
-        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text))).hint(
-            if text.trim_end().ends_with(" ago") {
+        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", sanitized(text)))
+            .hint(if text.trim_end().ends_with(" ago") {
                 "an age is a number and a unit, such as `10m ago` or `2 hours ago`"
             } else {
                 "`wink log` lists the snapshots"
-            },
-        )
+            })
     }
 
-    /// There are not so many states.
+    /// `@-N` goes back further than the history.
     pub(crate) fn no_ancestor(text: &str, known: usize) -> Self {
-        let leads = format::counted(known as u64, "snapshot leads", "snapshots lead");
-        let message = format!("`{}` is not there: {leads} to the files of now", shown(text));
+        let snapshots = format::counted(known as u64, "snapshot", "snapshots");
+        let message = format!(
+            "`{}` goes back too far: the current files have {snapshots} behind them",
+            sanitized(text)
+        );
         Self::new("ref_unknown", NO_REF, message).hint("`wink log` lists the snapshots")
     }
 
-    /// Several states have this name.
+    /// Several snapshots match the name.
     pub(crate) fn ambiguous_ref(text: &str, all: &[Snapshot]) -> Self {
-        let message = format!("snapshot `{}` is ambiguous", shown(text));
+        let message = format!("snapshot `{}` is ambiguous", sanitized(text));
         let mut failure = Self::new("ref_ambiguous", NO_REF, message);
         let candidate = |it: &Snapshot| Candidate {
             short: it.id.short(),
@@ -449,81 +458,97 @@ impl CliError {
         failure.hint("type one more character, or use a tag")
     }
 
-    /// The files of now cannot be gone back to.
+    /// `@` instead of a snapshot.
     pub(crate) fn live_ref() -> Self {
-        let message = "`@` is the files as they are now";
+        let message = "`@` means the current files, not a snapshot";
         Self::of(ErrorKind::InvalidArgument, message).hint("name a snapshot, such as `@-`")
     }
 
-    /// A path that is no part of the workspace.
+    /// A path outside the workspace.
     pub(crate) fn outside(path: &Path, root: &Path) -> Self {
         let message = format!("`{}` is outside the workspace", path.display());
         Self::of(ErrorKind::PermissionDenied, message)
             .hint(format!("name a path in `{}`", root.display()))
     }
 
-    /// A path that is neither here nor there.
+    /// A path that is neither in the workspace nor in the snapshot.
     pub(crate) fn nowhere(path: &TreePath) -> Self {
         let message = format!("`{path}` is neither in the workspace nor in the snapshot");
         Self::of(ErrorKind::NotFound, message).hint("`wink diff --name-status` lists what changed")
     }
 
-    /// A path that was never there.
+    /// A path that is in none of the searched states.
     pub(crate) fn in_no_state(path: &TreePath) -> Self {
-        let message = format!("`{path}` is neither in the workspace nor in any state looked at");
+        let message = format!("`{path}` is neither in the workspace nor in these snapshots");
         Self::of(ErrorKind::NotFound, message)
-            .hint("paths are relative to where the command works; `wink fs ls` lists them")
+            .hint("paths are relative to the current directory; `wink fs ls` lists them")
     }
 
-    /// A path that snapshots do not hold.
+    /// An excluded path.
     pub(crate) fn excluded(path: &TreePath) -> Self {
         Self::of(ErrorKind::InvalidArgument, format!("`{path}` is excluded from every snapshot"))
             .hint("`wink status` lists what is excluded")
     }
 
-    /// The user or another program changed what the last operation left.
+    /// An undo of a path that was changed after the operation.
     pub(crate) fn changed_since(error: Error) -> Self {
-        let path = format::for_shell(&shown(error.path().unwrap_or_default()));
+        let path = format::shell_quote(&sanitized(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
-            "`wink undo --skip` leaves it as it is, and the next undo takes back what came before; \
-             `wink restore REF -- {path}` brings another version back"
+            "`wink undo --skip` skips it, and the next undo undoes what came before; \
+             `wink restore REF -- {path}` restores another version"
         ))
     }
 
-    /// All that one operation changed was changed since, or what was kept of it was.
+    /// An undo of an operation whose paths all changed later, or whose pre-images did.
     pub(crate) fn built_upon(error: Error) -> Self {
-        // Nothing came since that could be taken back first: the library knows what can be done.
+        // There is no later operation to undo first: the library's hint applies.
         if error.to_string().contains("still had it open") {
             return error.into();
         }
-        let path = format::for_shell(&shown(error.path().unwrap_or_default()));
+        let path = format::shell_quote(&sanitized(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
-            "`wink undo` takes back what came since first; `wink restore REF -- {path}` brings another version back"
+            "undo the later operations first with `wink undo`; `wink restore REF -- {path}` restores another version"
         ))
     }
 
-    /// Nothing was done that could be taken back, or taken back that could be done again.
+    /// No operation to undo, but changes by other programs since the last snapshot.
+    pub(crate) fn only_external_changes(offer: &str, has_older: bool) -> Self {
+        let hint = if has_older {
+            "`wink restore @-` restores the last snapshot; `wink undo 1` undoes the last operation before it"
+        } else {
+            "`wink restore @-` restores the last snapshot"
+        };
+        Self::of(ErrorKind::NotFound, offer).hint(hint)
+    }
+
+    /// A restore if there is no snapshot yet.
+    pub(crate) fn nothing_to_restore() -> Self {
+        Self::of(ErrorKind::NotFound, "nothing to restore: there is no snapshot yet")
+            .hint("`wink snapshot` takes one")
+    }
+
+    /// Nothing to undo, redo, skip or show.
     pub(crate) fn nothing_to(action: &str) -> Self {
         let hint = match action {
-            "undo" => "changes by other programs are not undone; `wink restore @-` goes back",
-            "skip" => "`wink op log` lists what was done",
+            "undo" => "`wink restore` lists the states to go back to",
+            "skip" => "`wink op log` lists the operations",
             "show" => {
                 "wink has changed no file here yet; `wink diff` shows what other programs did"
             }
-            _ => "only what was undone last can be done again",
+            _ => "only what was undone last can be redone",
         };
-        Self::of(ErrorKind::NotFound, format!("there is nothing to {action}")).hint(hint)
+        Self::of(ErrorKind::NotFound, format!("nothing to {action}")).hint(hint)
     }
 }
 
-/// Tells whether something could not be read that a snapshot would have to hold.
+/// Returns whether a snapshot failed because of an unreadable file.
 fn is_of_snapshot(error: &Error) -> bool {
     use Operation::{Capture, Diff, Snapshot};
     error.kind() == ErrorKind::PermissionDenied
         && matches!(error.operation(), Capture | Diff | Snapshot)
 }
 
-/// Tells whether something could not be changed that was named, and no other path will do.
+/// Returns whether a replacement or undo failed because of an unwritable file.
 fn is_of_change(error: &Error) -> bool {
     use Operation::{Merge, Restore, Revert, Undo};
     is_of_modes(error)
@@ -531,47 +556,48 @@ fn is_of_change(error: &Error) -> bool {
         && matches!(error.operation(), Merge | Restore | Revert | Undo)
 }
 
-/// Tells whether it is the modes of files that deny it, and not a link or another file system.
+/// Returns whether permission bits are the reason, and not a link or another file system.
 pub(crate) fn is_of_modes(error: &Error) -> bool {
     let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     source.is_some_and(|source| source.kind() == io::ErrorKind::PermissionDenied)
 }
 
-/// Says how something can be changed; it is its directory that is written to.
+/// Returns the hint for an unwritable path: a rename needs its directory to be writable.
 fn making_writable(path: &str) -> String {
     let parent = TreePath::parse(path).ok().and_then(|path| path.parent());
     match parent.filter(|parent| !parent.is_root()) {
         Some(parent) => format!(
             "make its directory writable, as with `chmod u+w {}`, and try again",
-            format::for_shell(&parent.to_string())
+            format::shell_quote(&parent.to_string())
         ),
-        None => "make it, and the directory of the workspace, writable; where it belongs to another user, only that \
-                 user can"
+        None => "make it and the workspace directory writable; if another user owns them, only that user can"
             .to_owned(),
     }
 }
 
-/// Says how snapshots are taken without what cannot be read.
+/// Returns the hint for an unreadable path.
 pub(crate) fn leaving_out(path: &str) -> Option<String> {
     let path = TreePath::parse(path).ok().filter(|path| !path.is_root())?;
-    let pattern = format::for_shell(&Exclusions::pattern_of(&path));
-    Some(format!("make it readable, or leave it out: `wink config add exclude {pattern}`"))
+    let pattern = format::shell_quote(&Exclusions::pattern_of(&path));
+    Some(format!("make it readable, or exclude it: `wink config add exclude {pattern}`"))
 }
 
-/// Names the command for what a library advises.
+/// Replaces a library's hint by the command for it.
 fn with_command(hint: &str) -> &str {
     match hint {
         "verify the store" | "verify the snapshots" => {
-            "`wink verify` lists what is damaged, and `wink repair` puts it aside"
+            "`wink verify --data` lists what is damaged, and `wink repair` moves it into quarantine"
         }
-        "repair the store" | "repair the store first" => "`wink repair` puts aside what is damaged",
+        "repair the store" | "repair the store first" => {
+            "`wink repair` moves damaged files into quarantine"
+        }
         "write it again" => WRITES_AGAIN,
         hint => hint,
     }
 }
 
-/// Cleans what the user typed before it is shown.
-fn shown(text: &str) -> String {
+/// Returns the beginning of the user's text, without control characters.
+fn sanitized(text: &str) -> String {
     text.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
@@ -579,7 +605,7 @@ fn shown(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Once, those of the host, and what has no kind, said nothing of what to do next.
+    /// Once, errors of the host and errors without a kind had no hint.
     #[test]
     fn a_failure_says_what_why_and_what_to_do_next() {
         let kinds = [
@@ -604,7 +630,7 @@ mod tests {
         assert!(CliError::other(&broken).text().contains("help: try again"));
     }
 
-    /// Once, it would have been called unreadable, and made writable.
+    /// Once, the hint for another file system was to make it writable.
     #[test]
     fn another_file_system_is_denied_by_no_modes() {
         let path = TreePath::parse("d/f").expect("a path");

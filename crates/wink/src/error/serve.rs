@@ -1,69 +1,89 @@
-//! Failures to serve, and to talk to a server.
+//! Errors of servers and their clients.
 
 use std::io;
 use std::path::Path;
 
 use wink_fs::ErrorKind;
 
-use super::{CliError, shown};
+use super::{CliError, FAILED, sanitized};
 
 impl CliError {
     /// A server that does not answer.
     pub(crate) fn server(url: &str, error: &io::Error) -> Self {
-        Self::of(ErrorKind::Unavailable, format!("cannot talk to {url}"))
+        Self::of(ErrorKind::Unavailable, format!("cannot connect to {url}"))
             .cause(error)
             .hint("start one with `wink serve` in another terminal, and try again")
     }
 
-    /// A demonstration that did not go as it is written.
+    /// A call of the demo with another result than the script expects.
     pub(crate) fn demo(tool: &str, answer: &str) -> Self {
-        Self::new("demo", 1, format!("the demo went another way at `{tool}`: {}", shown(answer)))
+        Self::new("demo", FAILED, format!("the demo failed at `{tool}`: {}", sanitized(answer)))
             .hint("another process may work in the same workspace; try again")
     }
 
-    /// Something that is planned and not built.
+    /// A feature that is not built yet.
     pub(crate) fn not_yet(what: &str) -> Self {
-        Self::of(ErrorKind::Unsupported, format!("{what} cannot be had yet"))
-            .hint("`wink mcp --help` lists what can")
+        Self::of(ErrorKind::Unsupported, format!("{what} is not available yet"))
+            .hint("see `wink mcp --help`")
     }
 
-    /// A directory of the host that is said to be in memory.
+    /// `--root` with `--backend memory`.
     pub(crate) fn root_in_memory() -> Self {
-        let message = "--root names a directory of the host, which is not in memory";
+        let message = "--root is a directory of the host, which cannot be in memory";
         Self::of(ErrorKind::InvalidArgument, message)
-            .hint("leave out --backend memory, or bring files into memory with --mount")
+            .hint("omit --backend memory, or copy files into memory with --mount")
     }
 
-    /// A mount into a directory of the host.
+    /// `--mount` without `--backend memory`.
     pub(crate) fn mount_on_host() -> Self {
-        let message = "--mount brings files into memory, not into a directory of the host";
+        let message = "--mount copies files into memory, not into a directory of the host";
         Self::of(ErrorKind::InvalidArgument, message).hint("use it with --backend memory")
     }
 
-    /// A server that other computers reach, without a token that its users were given.
+    /// A server on a public address without a token file.
     pub(crate) fn open_to_others(host: std::net::IpAddr) -> Self {
-        let message = format!("other computers reach {host}, and no token was given for them");
+        let message = format!("{host} is reachable from other computers, and no token is set");
         Self::of(ErrorKind::InvalidArgument, message)
-            .hint("give one with --token-file, or serve this computer only: --host 127.0.0.1")
+            .hint("set one with --token-file, or listen on this computer only: --host 127.0.0.1")
     }
 
-    /// A token that could be guessed, or not be sent.
+    /// A token that is too short, or cannot be sent in a header.
     pub(crate) fn weak_token(path: &Path, shortest: usize) -> Self {
         let message = format!("the token in `{}` cannot be used", path.display());
         Self::of(ErrorKind::InvalidArgument, message)
             .hint(format!("write {shortest} or more letters and digits: openssl rand -hex 32"))
     }
 
-    /// Two workspaces of one name.
+    /// Two workspaces with the same name.
     pub(crate) fn workspace_twice(name: &str) -> Self {
         Self::of(ErrorKind::InvalidArgument, format!("two workspaces are named `{name}`"))
-            .hint("give each a name of its own: --workspace NAME=DIR")
+            .hint("give each its own name: --workspace NAME=DIR")
     }
 
-    /// A home directory that the user did not ask to serve.
+    /// A home directory, or one above it.
     pub(crate) fn too_broad_to_serve(root: &Path) -> Self {
-        let message = format!("`{}` holds a home directory or a whole system", root.display());
+        let message = format!("`{}` contains a home directory or a whole system", root.display());
+        Self::of(ErrorKind::InvalidArgument, message).hint(
+            "choose a project directory with --root, use --backend memory, or allow it with --force",
+        )
+    }
+
+    /// `--no-history` without a directory of the host.
+    pub(crate) fn no_history_in_memory() -> Self {
+        let message = "--no-history is for a directory of the host; files in memory have a history";
         Self::of(ErrorKind::InvalidArgument, message)
-            .hint("name a project's directory with --root, or use --backend memory")
+            .hint("omit it, or name a directory with --root")
+    }
+
+    /// A directory whose history cannot be started, for this reason.
+    pub(crate) fn without_history(mut self, root: &Path) -> Self {
+        let message =
+            format!("cannot keep a history of `{}`, so nothing could be undone", root.display());
+        let why = std::mem::replace(&mut self.0.message, message);
+        self.0.cause = Some(match &self.0.cause {
+            Some(cause) => format!("{why}: {cause}"),
+            None => why,
+        });
+        self.hint("choose a directory for the history with --store DIR, or serve without undo: --no-history")
     }
 }

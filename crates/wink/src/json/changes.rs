@@ -1,22 +1,9 @@
-//! What is different between two states, as JSON.
+//! Differences between two states, as JSON.
 
 use serde::Serialize;
 use wink_fs::{Diff, OperationChange};
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Compared {
-    /// The first state's id; null for the files of now, and for an archive.
-    pub(crate) base: Option<String>,
-    /// The second state's id; null for the files of now, and for an archive.
-    pub(crate) target: Option<String>,
-    pub(crate) changes: Changes,
-    pub(crate) unchanged: u64,
-    /// In the order of paths.
-    pub(crate) entries: Vec<ChangedEntry>,
-}
-
-/// Counts what is different.
+/// Counts of changed paths.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Changes {
@@ -45,9 +32,9 @@ pub(crate) struct ChangedEntry {
     pub(crate) path: String,
     /// `added`, `modified` or `deleted`.
     pub(crate) change: &'static str,
-    /// What it was: `file`, `directory` or `symlink`.
+    /// `file`, `directory` or `symlink` before the change; null if it did not exist.
     pub(crate) before: Option<String>,
-    /// What it is.
+    /// The same after the change.
     pub(crate) after: Option<String>,
 }
 
@@ -70,7 +57,7 @@ impl From<&wink_fs::Changed> for ChangedEntry {
 }
 
 impl ChangedEntry {
-    /// Returns the letter that git shows.
+    /// Returns git's letter for the change.
     pub(crate) fn letter(&self) -> char {
         match self.change {
             "added" => 'A',
@@ -79,7 +66,7 @@ impl ChangedEntry {
         }
     }
 
-    /// Returns the path as people read it; a directory ends in `/`.
+    /// Returns the path as shown to people; a directory ends in `/`.
     pub(crate) fn shown(&self) -> String {
         let is_directory = |kind: &Option<String>| kind.as_deref() == Some("directory");
         if is_directory(&self.after) || (self.after.is_none() && is_directory(&self.before)) {

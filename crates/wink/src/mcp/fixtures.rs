@@ -1,18 +1,167 @@
-//! What the public conformance runner wants to find in a server, beside what wink itself offers.
+//! Fixtures for the public conformance runner, beside what wink itself offers. Only in test builds.
 //!
 //! The runner calls tools, reads resources and gets prompts by names that it knows, to see how a server
-//! puts each kind of content on the wire. They are here only where a hidden option asks for them.
+//! puts each kind of content on the wire. A hidden option of `wink serve` adds them.
 
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolResult, GetPromptRequestParams, GetPromptResult, ProgressNotificationParam, Prompt,
-    ReadResourceResult, ResourceTemplate, Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, DiscoverResult, GetPromptRequestMethod, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, Prompt, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceTemplate, ServerConfig, Tool as McpTool,
 };
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+
+use super::endpoint::Endpoint;
+
+type Page = Option<PaginatedRequestParams>;
+type Request = RequestContext<RoleServer>;
+
+/// An endpoint, with the fixtures where the option asks for them.
+#[derive(Clone)]
+pub(super) struct WithFixtures(Endpoint);
+
+impl WithFixtures {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self(endpoint)
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.has_fixtures
+    }
+}
+
+impl ServerHandler for WithFixtures {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = self.0.get_info();
+        if self.is_on() {
+            info.capabilities.prompts = Some(Default::default());
+            info.capabilities.completions = Some(Default::default());
+        }
+        info
+    }
+
+    async fn initialize(
+        &self,
+        params: InitializeRequestParams,
+        request: Request,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.0.keeping.first().await;
+        request.peer.set_peer_info(params.clone());
+        self.negotiate_initialize(&params)
+    }
+
+    async fn discover(&self, _request: Request) -> Result<DiscoverResult, ErrorData> {
+        self.0.keeping.first().await;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn list_tools(&self, page: Page, request: Request) -> Result<ListToolsResult, ErrorData> {
+        let mut list = self.0.list_tools(page, request).await?;
+        if self.is_on() {
+            list.tools.extend(tools());
+        }
+        Ok(list)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<McpTool> {
+        let fixture = || tools().find(|tool| self.is_on() && tool.name == name);
+        self.0.get_tool(name).or_else(fixture)
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        request: Request,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.is_on()
+            && let Some(answer) = call(&params.name, &request).await
+        {
+            return answer.map(Into::into);
+        }
+        self.0.call_tool(params, request).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Page,
+        request: Request,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.0.list_resources(page, request).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        page: Page,
+        request: Request,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let mut list = self.0.list_resource_templates(page, request).await?;
+        list.resource_templates.extend(self.is_on().then(template));
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        request: Request,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(fixture) = self.is_on().then(|| resource(&params.uri)).flatten() {
+            return Ok(fixture?.into());
+        }
+        self.0.read_resource(params, request).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Page,
+        request: Request,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        if self.is_on() {
+            Ok(ListPromptsResult::with_all_items(prompts()?))
+        } else {
+            self.0.list_prompts(page, request).await
+        }
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        _request: Request,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if self.is_on() {
+            Ok(prompt(&params)?.into())
+        } else {
+            Err(ErrorData::method_not_found::<GetPromptRequestMethod>())
+        }
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        request: Request,
+    ) -> Result<CompleteResult, ErrorData> {
+        if self.is_on() {
+            Ok(CompleteResult::default())
+        } else {
+            self.0.complete(params, request).await
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        custom: CustomRequest,
+        request: Request,
+    ) -> Result<CustomResult, ErrorData> {
+        self.0.on_custom_request(custom, request).await
+    }
+}
 
 /// A picture of one point.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJ\
@@ -74,14 +223,14 @@ const TOOLS: [&str; 10] = [
 ];
 
 /// Declares the runner's tools.
-pub(super) fn tools() -> impl Iterator<Item = McpTool> {
+fn tools() -> impl Iterator<Item = McpTool> {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let schema: Map<String, Value> = schema.as_object().cloned().unwrap_or_default();
     TOOLS.into_iter().map(move |name| McpTool::new(name, ABOUT, schema.clone()))
 }
 
 /// Calls a tool of the runner.
-pub(super) async fn call(
+async fn call(
     name: &str,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResult, ErrorData>> {
@@ -116,13 +265,13 @@ async fn progress(context: &RequestContext<RoleServer>) {
 }
 
 /// Returns how resources of the runner are named.
-pub(super) fn template() -> ResourceTemplate {
+fn template() -> ResourceTemplate {
     let (before, after) = TEMPLATE;
     ResourceTemplate::new(format!("{before}{{id}}{after}"), "fixture")
 }
 
 /// Reads a resource of the runner.
-pub(super) fn resource(uri: &str) -> Option<Result<ReadResourceResult, ErrorData>> {
+fn resource(uri: &str) -> Option<Result<ReadResourceResult, ErrorData>> {
     let content = match uri {
         "test://static-text" => json!({
             "uri": uri, "mimeType": "text/plain",
@@ -140,7 +289,7 @@ pub(super) fn resource(uri: &str) -> Option<Result<ReadResourceResult, ErrorData
 }
 
 /// Lists the prompts of the runner.
-pub(super) fn prompts() -> Result<Vec<Prompt>, ErrorData> {
+fn prompts() -> Result<Vec<Prompt>, ErrorData> {
     let prompt = |name: &str, required: &[&str]| {
         let arguments = required.iter().map(|it| json!({"name": it, "required": true}));
         let arguments: Vec<Value> = arguments.collect();
@@ -155,7 +304,7 @@ pub(super) fn prompts() -> Result<Vec<Prompt>, ErrorData> {
 }
 
 /// Gets a prompt of the runner.
-pub(super) fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     let given = |name: &str| {
         let value = request.arguments.as_ref().and_then(|all| all.get(name));
         value.and_then(Value::as_str).unwrap_or_default().to_owned()

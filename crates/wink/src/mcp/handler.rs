@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
-    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    Tool as McpTool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::call::answer::answered;
 use super::call::running;
 use super::call::{call, turn};
 use super::endpoint::{Endpoint, Found};
-use super::{fixtures, resources};
+use super::resources;
 
 /// Methods of the protocol that this server knows.
 const KNOWN: [&str; 6] = [
@@ -31,15 +30,30 @@ const KNOWN: [&str; 6] = [
 
 impl ServerHandler for Endpoint {
     fn get_info(&self) -> ServerConfig {
-        let offered = ServerCapabilities::builder().enable_tools().enable_resources();
-        let capabilities = if self.has_fixtures() {
-            offered.enable_prompts().enable_completions().build()
-        } else {
-            offered.build()
-        };
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("wink", env!("CARGO_PKG_VERSION")))
             .with_instructions(self.instructions())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // The agent's first act may be to delete a file by tools of its own.
+        self.keeping.first().await;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        self.keeping.first().await;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
     async fn list_tools(
@@ -61,8 +75,11 @@ impl ServerHandler for Endpoint {
     ) -> Result<CallToolResponse, ErrorData> {
         match self.find(&request.name) {
             Found::Tool(tool) => Ok(call(self, tool, request, &context).await?.into()),
-            Found::Refused(why) => Ok(answered(why.into()).into()),
-            Found::Unknown => unknown(self, &request.name, &context).await.map(Into::into),
+            Found::Refused(why) => Ok(self.results.answered(why.into()).into()),
+            Found::Unknown => {
+                let message = self.unknown_tool_message(&request.name);
+                Err(ErrorData::invalid_params(message, None))
+            }
         }
     }
 
@@ -71,7 +88,8 @@ impl ServerHandler for Endpoint {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let (files, cursor) = (self.context().clone(), page.and_then(|page| page.cursor));
+        let files = self.context().clone();
+        let cursor = page.and_then(|page| page.cursor);
         let slot = turn(self, &context).await?;
         let list = move || {
             let _slot = slot;
@@ -85,9 +103,7 @@ impl ServerHandler for Endpoint {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut templates = resources::templates();
-        templates.extend(self.has_fixtures().then(fixtures::template));
-        Ok(ListResourceTemplatesResult::with_all_items(templates))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
 
     async fn read_resource(
@@ -95,12 +111,8 @@ impl ServerHandler for Endpoint {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        if let Some(fixture) =
-            self.has_fixtures().then(|| fixtures::resource(&request.uri)).flatten()
-        {
-            return Ok(fixture?.into());
-        }
-        let (files, slot) = (self.context().clone(), turn(self, &context).await?);
+        let files = self.context().clone();
+        let slot = turn(self, &context).await?;
         let read = move || {
             let _slot = slot;
             resources::read(&files, &request.uri)
@@ -113,23 +125,7 @@ impl ServerHandler for Endpoint {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        if self.has_fixtures() {
-            Ok(ListPromptsResult::with_all_items(fixtures::prompts()?))
-        } else {
-            Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-        }
-    }
-
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        if self.has_fixtures() {
-            Ok(fixtures::prompt(&request)?.into())
-        } else {
-            Err(ErrorData::method_not_found::<GetPromptRequestMethod>())
-        }
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
     async fn complete(
@@ -137,11 +133,7 @@ impl ServerHandler for Endpoint {
         _request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.has_fixtures() {
-            Ok(CompleteResult::default())
-        } else {
-            Err(ErrorData::method_not_found::<CompleteRequestMethod>())
-        }
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
     /// Gets what is no request of the protocol: another method, or one whose parameters do not fit.
@@ -164,20 +156,6 @@ impl ServerHandler for Endpoint {
             )
         })
     }
-}
-
-/// Refuses a tool that wink does not have, unless it is one of the conformance runner.
-async fn unknown(
-    endpoint: &Endpoint,
-    name: &str,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    if endpoint.has_fixtures()
-        && let Some(answer) = fixtures::call(name, context).await
-    {
-        return answer;
-    }
-    Err(ErrorData::invalid_params(endpoint.unknown_tool_message(name), None))
 }
 
 #[cfg(test)]

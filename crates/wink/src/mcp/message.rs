@@ -1,6 +1,10 @@
 //! What comes in: a message, or something that is refused in the words of the protocol.
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use std::borrow::Cow;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -9,8 +13,28 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJson
     serde_json::from_slice(bytes).map_err(|_| Box::new(refusal(bytes)))
 }
 
-/// Says why something is no message, with the id of the request if it has one.
-fn refusal(bytes: &[u8]) -> ServerJsonRpcMessage {
+/// Returns whether a message is `initialize`.
+///
+/// Of any other only the method is read: rmcp parses the message, which may have megabytes of content.
+pub(super) fn is_initialize(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct OnlyMethod<'m> {
+        #[serde(borrow)]
+        method: Cow<'m, str>,
+    }
+    if !serde_json::from_slice(bytes).is_ok_and(|it: OnlyMethod<'_>| it.method == "initialize") {
+        return false;
+    }
+    match parse(bytes) {
+        Ok(JsonRpcMessage::Request(it)) => {
+            matches!(it.request, ClientRequest::InitializeRequest(_))
+        }
+        _ => false,
+    }
+}
+
+/// Why a text is no message, with the id of the request if it has one.
+pub(super) fn refusal(bytes: &[u8]) -> ServerJsonRpcMessage {
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
         Err(error) => {
@@ -66,9 +90,26 @@ mod tests {
 
     #[test]
     fn a_request_that_is_nested_too_deep_is_refused_by_its_id() {
-        let (open, close) = ("[".repeat(200), "]".repeat(200));
+        let open = "[".repeat(200);
+        let close = "]".repeat(200);
         let text = format!(r#"{{"jsonrpc":"2.0","method":"ping","params":{open}{close},"id":7}}"#);
         assert_eq!(refused(&text)["id"], json!(7));
+    }
+
+    #[test]
+    fn only_a_whole_initialize_begins_a_session() {
+        let info = json!({"name": "test", "version": "1"});
+        let whole =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        for (method, params, begins) in [
+            ("initialize", whole.clone(), true),
+            ("initialize", json!({}), false),
+            ("tools/list", whole, false),
+        ] {
+            let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            assert_eq!(is_initialize(message.to_string().as_bytes()), begins, "{message}");
+        }
+        assert!(!is_initialize(b"[]") && !is_initialize(b"initialize"));
     }
 
     #[test]

@@ -5,16 +5,19 @@
 
 mod auto_snapshot;
 mod call;
+mod declared_tools;
 mod endpoint;
+#[cfg(feature = "conformance-fixtures")]
 mod fixtures;
 mod handler;
 mod http;
+mod kept_forks;
 mod message;
 mod resources;
 mod sessions;
 mod stdio;
-pub(crate) mod tools;
 
+pub(crate) use self::call::answer::Results;
 pub(crate) use self::call::recent::RecentCall;
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};

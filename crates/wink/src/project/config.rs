@@ -1,4 +1,4 @@
-//! What a person set, and where: a flag, `WINK_*`, the workspace's settings, `config.toml`, or nothing.
+//! Options, from `WINK_*`, the workspace's settings, `config.toml` or the default.
 //!
 //! A file inside a workspace is never configuration: an agent could write it.
 
@@ -16,7 +16,7 @@ use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::format;
 
-/// What can be set.
+/// An option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Exclude,
@@ -40,17 +40,17 @@ impl Key {
         }
     }
 
-    /// Tells whether it is a matter of the workspace; the others are the person's.
+    /// Returns whether it is set for a workspace; the others are set for the user.
     pub(crate) fn is_of_workspace(self) -> bool {
         matches!(self, Self::Exclude | Self::RetentionCount | Self::RetentionBytes)
     }
 
-    /// Tells whether it is a matter of the history, which forks share.
+    /// Returns whether it is about the history, which forks share.
     fn is_of_history(self) -> bool {
         matches!(self, Self::RetentionCount | Self::RetentionBytes)
     }
 
-    /// Returns the variable that sets it; what is excluded is only set where it is kept.
+    /// Returns the variable that sets it; `exclude` has none.
     fn variable(self) -> Option<String> {
         let name = self.name().replace('.', "_").to_ascii_uppercase();
         (self != Self::Exclude).then(|| format!("WINK_{name}"))
@@ -66,7 +66,7 @@ impl Key {
         }
     }
 
-    /// Refuses a value that the key cannot have.
+    /// Fails for an invalid value.
     pub(crate) fn check(self, value: &str) -> Result<(), CliError> {
         let is_valid = match self {
             Self::RetentionCount => value.parse::<usize>().is_ok_and(|count| count > 0),
@@ -77,7 +77,7 @@ impl Key {
         if is_valid { Ok(()) } else { Err(CliError::invalid_setting(self.name(), value)) }
     }
 
-    /// Also refuses what no user means to set: a pattern that names no path would be shown as if it excluded something.
+    /// Also fails for an empty pattern, which would be listed but exclude nothing.
     pub(crate) fn check_given(self, value: &str) -> Result<(), CliError> {
         if self == Self::Exclude && value.trim_matches('/').is_empty() {
             Err(CliError::invalid_setting(self.name(), value))
@@ -92,7 +92,7 @@ impl FromStr for Key {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|key| key.name() == text);
-        known.ok_or_else(|| format!("there is only {}", Self::ALL.map(Self::name).join(", ")))
+        known.ok_or_else(|| format!("choose one of {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 
@@ -115,14 +115,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Holds what a person set for all workspaces.
+/// The options of the user's `config.toml`.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     document: DocumentMut,
 }
 
 impl Config {
-    /// Reads the person's file; one that is not there sets nothing.
+    /// Reads the user's file; a missing one sets nothing.
     pub(crate) fn read() -> Result<Self, CliError> {
         let Some(path) = file() else { return Ok(Self::default()) };
         let bytes = disk::read(&path);
@@ -135,7 +135,7 @@ impl Config {
         Ok(Self { document })
     }
 
-    /// Returns what holds for a key, and where that was set.
+    /// Returns the value of a key, and where it was set.
     pub(crate) fn find(
         &self,
         key: Key,
@@ -164,7 +164,7 @@ impl Config {
         item.as_str().map(str::to_owned).or_else(number)
     }
 
-    /// Sets a value in the person's file, or takes it out; comments stay.
+    /// Sets or removes a value in the user's file; comments stay.
     pub(crate) fn set(mut self, key: Key, value: Option<&str>) -> Result<PathBuf, CliError> {
         let path = file().ok_or_else(CliError::no_config_home)?;
         let (table, name) = key.name().split_once('.').unwrap_or(("", key.name()));
@@ -188,7 +188,7 @@ impl Config {
     }
 }
 
-/// Returns what was set in a workspace, and where.
+/// Returns the value that a workspace sets, and where.
 ///
 /// A fork shares its history: unless the user set a value in the fork, the workspace that it was forked from decides
 /// what is kept of it.

@@ -1,4 +1,4 @@
-//! Whether files are those of a history, told by what they hold.
+//! Whether a directory's files match a history, by content.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -8,7 +8,7 @@ use wink_fs::{Kind, MemoryBackend, Tree, TreePath, Workspace, ops};
 use crate::cli::state_ref;
 use crate::project::Project;
 
-/// How many files are looked at; who asks is about to be told something, and waits.
+/// How many files are compared: the user waits for the result.
 const LOOKED_AT: usize = 64;
 
 /// How many directories are listed to find them.
@@ -17,9 +17,9 @@ const LISTED: usize = 256;
 /// Files that are larger say no more than others, and take longer.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Tells whether a directory holds what a history kept last: at least half of the files that are looked at.
+/// Returns whether at least half of the compared files match the last snapshot of a history.
 ///
-/// One that cannot be read, or kept nothing, is no evidence.
+/// An unreadable or empty history does not match.
 pub(crate) fn is_of(directory: &Path, project: &Project) -> bool {
     let (Some(then), Ok(now)) = (kept_last(project), Workspace::host(directory)) else {
         return false;
@@ -37,7 +37,7 @@ fn kept_last(project: &Project) -> Option<std::sync::Arc<dyn Tree>> {
     kept.tree_at(&last).ok()
 }
 
-/// Returns files that say something, those of upper directories first.
+/// Returns files worth comparing, those of upper directories first.
 fn first_files(tree: &dyn Tree) -> Vec<TreePath> {
     let (mut files, mut directories) = (Vec::new(), VecDeque::from([TreePath::root()]));
     for _ in 0..LISTED {

@@ -1,4 +1,4 @@
-//! What is excluded while a server runs: asked of the settings again, where they are others.
+//! Exclusions of a running server, read again when the settings change.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,17 +13,17 @@ use crate::project::settings::Settings;
 use crate::sys::disk::{self, Stamp};
 use crate::sys::lock::lock;
 
-/// Begins the workspace of a server, which heeds what a person excludes while it runs.
+/// Returns a builder for the workspace of a server, which follows changes of the exclusions.
 pub(crate) fn heeding(project: &Project) -> std::result::Result<WorkspaceBuilder, CliError> {
     let directory = project.directory.clone();
-    // First: what is changed after this look is seen by the next one.
+    // Before the settings are read, so that a later change is noticed.
     let seen = Mutex::new(stamp(&directory));
     let project = Project::read(&directory)?.ok_or_else(|| CliError::no_store(&directory))?;
     let builder = Context::builder(&project, &directory::excluded_for_long(&project)?)?;
     Ok(builder.exclude_by(move || changed(&directory, &mut lock(&seen))))
 }
 
-/// Returns what is excluded, where the settings are others than those that were seen.
+/// Returns the exclusions, if the settings have changed.
 fn changed(directory: &Path, seen: &mut Option<Stamp>) -> Result<Option<Exclusions>> {
     let now = stamp(directory);
     if now.is_some() && *seen == now {
@@ -41,10 +41,10 @@ fn stamp(directory: &Path) -> Option<Stamp> {
     disk::stamp(&Settings::place(directory)).ok()
 }
 
-/// Refuses to guess; the model is not told where the settings are.
+/// Fails closed; the message for the model does not name the settings file.
 fn unknown(failure: CliError) -> Error {
     tracing::warn!("what is excluded is not known: {}", failure.message());
     Error::new(Operation::Snapshot, ErrorKind::Unavailable).with_detail(
-        "what is excluded from the history cannot be read; ask the person who runs the server",
+        "cannot read the exclusions of the history; ask the person who runs the server",
     )
 }

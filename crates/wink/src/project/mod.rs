@@ -8,7 +8,6 @@ pub(crate) mod exclusions;
 pub(crate) mod forks;
 pub(crate) mod git;
 mod locate;
-pub(crate) mod missing_root;
 pub(crate) mod orphaned;
 pub(crate) mod prune_log;
 pub(crate) mod quota;
@@ -21,10 +20,10 @@ use std::path::{Path, PathBuf};
 
 use wink_fs::{Error, ErrorKind, Store};
 
-pub(crate) use self::forks::{DamagedFork, Forks, branch_key, pin_owner};
+pub(crate) use self::forks::{DamagedFork, Forks, fork_key, merge_base, pin_owner, record_merge};
 use self::locate::look_at_usual_place;
 pub(crate) use self::locate::{
-    all_places, config_home, first_place, leave_pointer, user_home, usual_place,
+    all_places, config_home, first_place, leave_pointer, user_home, usual_place, working_directory,
 };
 use crate::error::CliError;
 use crate::project::settings::Settings;
@@ -32,7 +31,7 @@ use crate::sys::disk;
 
 const STORE: &str = "store";
 
-/// Holds the place of a workspace's history.
+/// A workspace on disk, with the place of its history.
 #[derive(Debug)]
 pub(crate) struct Project {
     /// The real path of the workspace.
@@ -43,7 +42,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Finds the workspace that a directory is, or is in; `store` says where its history is.
+    /// Finds the workspace of a directory; `store` names its history.
     pub(crate) fn find(directory: &Path, store: Option<&Path>) -> Result<Self, CliError> {
         let found = Self::find_any(directory, store)?;
         let is_damaged =
@@ -54,8 +53,8 @@ impl Project {
         })
     }
 
-    /// Finds the same, where the directory is in a workspace; one that is damaged or away is no reason to
-    /// go on without it.
+    /// Finds the workspace of a directory, if it is in one; fails if its history is damaged or missing, rather than
+    /// working without it.
     pub(crate) fn find_any(
         directory: &Path,
         store: Option<&Path>,
@@ -71,7 +70,7 @@ impl Project {
         Ok(None)
     }
 
-    /// Returns the place of the history of a directory that is a workspace.
+    /// Returns the workspace whose root is this directory.
     pub(crate) fn of(root: &Path) -> Result<Option<Self>, CliError> {
         let (usual, settings) = look_at_usual_place(root)?;
         let Some(settings) = settings else { return Ok(None) };
@@ -81,49 +80,49 @@ impl Project {
         }
     }
 
-    /// Reads the settings in a directory; `None` where there are none.
+    /// Reads the settings in a directory; `None` if there are none.
     pub(crate) fn read(directory: &Path) -> Result<Option<Self>, CliError> {
         let Some(settings) = Settings::read(directory)? else { return Ok(None) };
         Ok(Some(Self { root: settings.root()?, directory: directory.to_owned(), settings }))
     }
 
-    /// Opens the store, which a fork shares with what it is a fork of.
+    /// Opens the store, which a fork shares with its workspace.
     pub(crate) fn open_store(&self) -> Result<Store, CliError> {
         let failed = |error: Error| match error.kind() {
             ErrorKind::NotFound => CliError::no_store(&self.directory),
             _ => error.into(),
         };
         let store = Store::open_ambient(self.store()?).map_err(failed)?;
-        match &self.settings.branch {
+        match &self.settings.fork {
             None => Ok(store),
-            Some(_) => Ok(store.on_branch(&self.key())?),
+            Some(_) => Ok(store.for_fork(&self.key())?),
         }
     }
 
-    /// Returns the place of the store.
+    /// Returns the directory of the store.
     pub(crate) fn store(&self) -> Result<PathBuf, CliError> {
         Ok(store_in(&self.shared()?))
     }
 
-    /// Returns the directory of what a fork shares with what it is a fork of.
+    /// Returns the directory of the history; a fork shares that of its workspace.
     pub(crate) fn shared(&self) -> Result<PathBuf, CliError> {
-        self.settings.branch.as_ref().map_or(Ok(self.directory.clone()), |branch| branch.of())
+        self.settings.fork.as_ref().map_or(Ok(self.directory.clone()), |fork| fork.of())
     }
 
-    /// Returns the root of the workspace that a fork is a fork of, or else of the workspace itself.
+    /// Returns the root of the workspace; for a fork, the workspace that it was forked from.
     pub(crate) fn main(&self) -> Result<PathBuf, CliError> {
         Ok(self.forked_from()?.map_or(self.root.clone(), |main| main.root))
     }
 
-    /// Returns the workspace that a fork is a fork of.
+    /// Returns the workspace that a fork was forked from.
     pub(crate) fn forked_from(&self) -> Result<Option<Self>, CliError> {
-        let Some(branch) = &self.settings.branch else { return Ok(None) };
-        let of = branch.of()?;
+        let Some(fork) = &self.settings.fork else { return Ok(None) };
+        let of = fork.of()?;
         Self::read(&of)?.map(Some).ok_or_else(|| CliError::no_store(&of))
     }
 
-    /// Leaves the word of where a fork's history is again, where a process died before it did; where that
-    /// cannot be done, the fork is found as before. One that is kept has no directory to be found from.
+    /// Writes a fork's pointer again, if a process died before it did; errors are ignored, because
+    /// the fork is found without it. A fork without a directory needs none.
     pub(crate) fn announce(&self) {
         if self.is_kept() || disk::is_gone(&self.root) {
             return;
@@ -134,7 +133,16 @@ impl Project {
     }
 }
 
-/// Returns the place of the store in a directory of a history.
+/// Reads the history in a directory, or the one that a pointer there leads to; `None` if there is none.
+pub(crate) fn at_place(place: &Path) -> Result<Option<Project>, CliError> {
+    let Some(project) = Project::read(place)? else { return Ok(None) };
+    match project.settings.kept_in()? {
+        Some(other) => Project::read(&other),
+        None => Ok(Some(project)),
+    }
+}
+
+/// Returns the directory of the store in that of a history.
 pub(crate) fn store_in(directory: &Path) -> PathBuf {
     directory.join(STORE)
 }

@@ -1,4 +1,4 @@
-//! Histories whose directory is gone: it was moved, renamed or deleted.
+//! Orphaned histories: their directory was moved, renamed or deleted.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::format;
 
-/// Who has more histories than are looked at names the one that is meant.
+/// How many histories are examined; with more, the user must name the right one.
 const LOOKED_AT: usize = 1000;
 
-/// How many are named to a person.
+/// How many are named in a message.
 const NAMED: usize = 3;
 
-/// How many that have other names are looked into, for what they hold.
+/// How many with another name are compared by content.
 const LOOKED_INTO: usize = 8;
 
-/// Returns the histories that a directory may have had under another path: those of directories of its
-/// name, or of one above it, and those that kept what it holds.
+/// Returns the orphaned histories that a directory may have had under another path: those of directories with
+/// its name, or the name of one above it, and those with matching content.
 pub(crate) fn of(directory: &Path) -> Vec<Project> {
     let (mut found, others): (Vec<_>, Vec<_>) =
         all().into_iter().partition(|project| namesake(directory, project).is_some());
@@ -30,33 +30,29 @@ pub(crate) fn of(directory: &Path) -> Vec<Project> {
 /// Reads a history, there or where that place says, if its directory is gone; `status` shows its store.
 pub(crate) fn at(place: &Path) -> Option<Project> {
     let above = || place.parent().filter(|above| project::store_in(above) == place);
-    let read = |place: &Path| Project::read(place).ok().flatten();
+    let read = |place: &Path| project::at_place(place).ok().flatten();
     let project = read(place).or_else(|| read(above()?))?;
-    let project = match project.settings.kept_in().ok()? {
-        Some(other) => Project::read(&other).ok()??,
-        None => project,
-    };
     disk::is_gone(&project.root).then_some(project)
 }
 
-/// Tells whether a history may be that of a directory itself, and not rather that of one above it.
+/// Returns whether a history may belong to the directory itself, and not to one above it.
 pub(crate) fn may_have_been(directory: &Path, lost: &Project) -> bool {
     namesake(directory, lost).is_none_or(|place| place == directory)
 }
 
-/// Says how to go on with histories that a directory may have had.
+/// Returns the hint for continuing these histories.
 pub(crate) fn advice(directory: &Path, lost: &[Project]) -> String {
     let each = lost.iter().map(|project| {
         let place = namesake(directory, project).filter(|place| *place != directory);
         let place =
-            place.map_or(String::new(), |place| format!("{} ", format::path_for_shell(place)));
-        let (root, kept) = (project.root.display(), format::path_for_shell(&project.directory));
-        format!("if it was `{root}`, `wink init {place}--store {kept}` goes on with its history")
+            place.map_or(String::new(), |place| format!("{} ", format::shell_quote_path(place)));
+        let (root, kept) = (project.root.display(), format::shell_quote_path(&project.directory));
+        format!("if it was `{root}`, `wink init {place}--store {kept}` continues its history")
     });
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// Returns what to tell a user who begins a new history about those whose directory is gone.
+/// Returns a note about orphaned histories for a user who starts a new one.
 pub(crate) fn mentioned(directory: &Path, lost: &[Project]) -> Option<String> {
     match lost {
         [] => any(),
@@ -64,7 +60,7 @@ pub(crate) fn mentioned(directory: &Path, lost: &[Project]) -> Option<String> {
     }
 }
 
-/// Says which histories have no directory any more, where neither name nor files tell whose a directory's was.
+/// Returns the hint that names orphaned histories, if none matches by name or content.
 pub(crate) fn any() -> Option<String> {
     let all = all();
     let named: Vec<_> =
@@ -76,8 +72,8 @@ pub(crate) fn any() -> Option<String> {
     (!all.is_empty()).then(|| {
         let named = named.join(", ");
         format!(
-            "if it was moved or renamed, `wink init --moved-from OLD` takes its history along; gone are \
-             {named}{more}"
+            "if it was moved or renamed, `wink init --moved-from OLD` continues its history; missing \
+             directories: {named}{more}"
         )
     })
 }
@@ -92,7 +88,7 @@ fn all() -> Vec<Project> {
     all
 }
 
-/// Returns the directory, or the one above it, that has the name of the one that is gone.
+/// Returns the directory, or the one above it, with the same name as the missing one.
 fn namesake<'d>(directory: &'d Path, project: &Project) -> Option<&'d Path> {
     let name = project.root.file_name()?;
     directory.ancestors().find(|above| above.file_name() == Some(name))

@@ -1,4 +1,4 @@
-//! What was pruned and when, in a file beside the settings: snapshots never go silently.
+//! The prune log, a file beside the settings: snapshots are never deleted silently.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -11,23 +11,23 @@ use crate::ui::format;
 
 const FILE: &str = "pruned";
 
-/// Only the newest lines that fit are read, and kept.
+/// Only the newest lines within this size are kept.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Says what went at one time.
+/// What was pruned at one time.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PruneRecord {
     pub(crate) at: String,
     pub(crate) by: String,
-    /// The ids of the snapshots that are gone, or from which paths were taken out.
+    /// The ids of the deleted snapshots, or of those from which paths were deleted.
     pub(crate) snapshots: Vec<String>,
-    /// What was taken out of them; nothing where they are gone as a whole.
+    /// The paths that were deleted from them; empty if the snapshots were deleted.
     #[serde(default)]
     pub(crate) paths: Vec<String>,
 }
 
-/// Writes down what an event tells is gone; a note that fails to be kept harms nothing.
+/// Records the pruned snapshots of an event; errors are ignored.
 pub(crate) fn remember(directory: &Path, by: &str, event: &Event) {
     let (ids, paths) = match event {
         Event::SnapshotsPruned { ids } => (ids, Vec::new()),
@@ -41,7 +41,7 @@ pub(crate) fn remember(directory: &Path, by: &str, event: &Event) {
     }
 }
 
-/// Returns what was written down, oldest first; a line that is damaged is passed over.
+/// Returns the records, oldest first; damaged lines are skipped.
 pub(crate) fn all(directory: &Path) -> Vec<PruneRecord> {
     let bytes = disk::read_end(&place(directory), MAX_BYTES).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

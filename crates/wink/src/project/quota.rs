@@ -1,10 +1,10 @@
-//! How much room a history has left, and whether the next snapshot finds any.
+//! The quota of a history, and whether it prevents the next snapshot.
 
 use std::error::Error as _;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use wink_fs::{Error, ErrorKind, Result as FsResult, Snapshot};
+use wink_fs::{Error, ErrorKind, Result as FsResult, Snapshot, SnapshotOrigin, Usage};
 
 use crate::cli::context::Opened;
 use crate::cli::state_ref;
@@ -13,20 +13,20 @@ use crate::project::retention;
 use crate::sys::disk;
 use crate::ui::format;
 
-/// The file that says that a snapshot was refused, beside the settings.
+/// The file beside the settings that records a refused snapshot.
 const FILE: &str = "refused.json";
 
-/// Says how much space a history takes, and how much it may.
+/// The space that a history takes, and may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quota {
-    pub(crate) bytes: u64,
+    pub(crate) used: Usage,
     pub(crate) max_bytes: Option<u64>,
 }
 
-/// A snapshot that was refused, with all that would have to be otherwise for the next one not to be.
+/// A refused snapshot: unless one of these values changes, the next one is refused too.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Refused {
-    /// The snapshot that was the last one.
+    /// The last snapshot at that time.
     last: Option<String>,
     bytes: u64,
     max_bytes: Option<u64>,
@@ -35,23 +35,23 @@ struct Refused {
 impl Quota {
     pub(crate) fn of(opened: &Opened) -> Result<Self, CliError> {
         let max_bytes = retention::of(&opened.project)?.max_bytes;
-        Ok(Self { bytes: opened.files.usage()?.bytes, max_bytes })
+        Ok(Self { used: opened.files.usage()?, max_bytes })
     }
 
-    /// Warns where four fifths of what may be taken are.
+    /// Returns a warning if the history is nearly full.
     pub(crate) fn warning(self) -> Option<String> {
-        let max = self.max_bytes.filter(|max| self.bytes >= max - max / 5)?;
-        let (bytes, most) = (format::size(self.bytes), format::size(max));
+        let max = self.max_bytes.filter(|max| self.used.is_nearly_full(Some(*max)))?;
+        let (bytes, most) = (format::size(self.used.bytes), format::size(max));
         Some(format!("warning: the history takes {bytes} of {most}; see `wink prune --help`"))
     }
 
-    /// Tells whether the next snapshot is refused: the last one was, and nothing is otherwise since, or there is
-    /// too much and nothing of it may go.
+    /// Returns whether the next snapshot will be refused: the last one was and nothing has changed, or the quota is
+    /// exceeded and nothing can be pruned.
     pub(crate) fn is_used_up(self, opened: &Opened) -> Result<bool, CliError> {
         if was_refused(opened, self)? {
             return Ok(true);
         }
-        if self.max_bytes.is_some_and(|max| self.bytes > max) {
+        if self.max_bytes.is_some_and(|max| self.used.bytes > max) {
             Ok(opened.files.operations()?.is_empty() && !can_any_go(opened)?)
         } else {
             Ok(false)
@@ -59,18 +59,19 @@ impl Quota {
     }
 }
 
-/// Tells whether a snapshot is there that goes where there is too little space.
+/// Returns whether any snapshot can be pruned.
 fn can_any_go(opened: &Opened) -> Result<bool, CliError> {
     let (all, pins) = (opened.files.snapshots()?, opened.files.snapshot_store()?.pins()?);
     let is_newest = |it: &Snapshot| {
-        !all.iter().any(|other| other.line == it.line && other.sequence > it.sequence)
+        !all.iter().any(|other| other.fork == it.fork && other.sequence > it.sequence)
     };
     let is_pinned = |it: &Snapshot| pins.iter().any(|pin| pin.snapshot == it.id);
-    Ok(all.iter().any(|it| it.tag.is_none() && !is_newest(it) && !is_pinned(it)))
+    let is_kept_by_tag = |it: &Snapshot| it.tag.is_some() && it.asked_by == SnapshotOrigin::User;
+    Ok(all.iter().any(|it| !is_kept_by_tag(it) && !is_newest(it) && !is_pinned(it)))
 }
 
-/// Remembers that there was no room for a snapshot, until there is; a note that fails to be kept harms nothing.
-pub(crate) fn remember(opened: &Opened, taken: &FsResult<Snapshot>) {
+/// Records that the quota refused a snapshot, until one succeeds; errors are ignored.
+pub(crate) fn remember<T>(opened: &Opened, taken: &FsResult<T>) {
     match taken {
         Ok(_) => drop(disk::remove(&note(opened))),
         Err(error) if is_of_bound(error) => {
@@ -82,7 +83,7 @@ pub(crate) fn remember(opened: &Opened, taken: &FsResult<Snapshot>) {
     }
 }
 
-/// Tells whether the limit of the history leaves no room, and not the disk: how full the disk will be when the user
+/// Returns whether the quota was the reason, and not the disk: how full the disk will be when the user
 /// next asks is unknown.
 fn is_of_bound(error: &Error) -> bool {
     error.kind() == ErrorKind::NoSpace && error.source().is_none()
@@ -91,7 +92,7 @@ fn is_of_bound(error: &Error) -> bool {
 impl Refused {
     fn now(opened: &Opened, quota: Quota) -> Result<Self, CliError> {
         let last = state_ref::last(&opened.files)?.map(|it| it.id.to_string());
-        Ok(Self { last, bytes: quota.bytes, max_bytes: quota.max_bytes })
+        Ok(Self { last, bytes: quota.used.bytes, max_bytes: quota.max_bytes })
     }
 }
 

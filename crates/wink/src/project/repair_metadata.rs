@@ -1,4 +1,4 @@
-//! The small files of a history that say what it is and whose, written again where the rest is there.
+//! Rebuilds the settings and the format file of a history from the rest of it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::project::settings::Settings;
 use crate::project::{self, Project, store_in};
 use crate::sys::disk;
 
-/// What is added to the name of settings that were damaged.
+/// The extension of damaged settings that are kept.
 const ASIDE: &str = "damaged";
 
-/// Writes again what is missing or damaged; returns the names of these files.
+/// Rebuilds missing or damaged files; returns their names.
 pub(crate) fn mend(context: &Context) -> Result<Vec<String>, CliError> {
     let mut mended = Vec::new();
     let known = Project::find_any(&context.directory, context.store.as_deref());
@@ -49,13 +49,13 @@ fn without_settings(context: &Context) -> Result<Option<(PathBuf, PathBuf)>, Cli
     Ok(None)
 }
 
-/// Returns the place that the settings in another one lead to, or else that one.
+/// Follows a pointer to a history elsewhere.
 fn pointed_to(place: PathBuf) -> PathBuf {
     let settings = Settings::read(&place).ok().flatten();
     settings.and_then(|it| it.kept_in().ok().flatten()).unwrap_or(place)
 }
 
-/// Tells whether a directory holds a store, and no settings that can be read by any version.
+/// Returns whether a directory has a store, but no settings that any version can read.
 pub(crate) fn has_no_settings(directory: &Path) -> bool {
     let is_missing = match Settings::read(directory) {
         Ok(settings) => settings.is_none(),
@@ -64,14 +64,14 @@ pub(crate) fn has_no_settings(directory: &Path) -> bool {
     is_missing && !disk::is_gone(&store_in(directory))
 }
 
-/// Writes the settings of a directory whose history it is; tells whether it is.
+/// Writes new settings if the history belongs to the directory; returns whether it does.
 fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Result<bool, CliError> {
     let mut project = Project { settings: Settings::new(&root, Vec::new())?, root, directory };
     let is_named_so = project::first_place(&project.root).is_ok_and(|it| it == project.directory);
     if !is_named_so && !content_match::is_of(&project.root, &project) {
         return Ok(false);
     }
-    let last = project.open_store()?.list()?.into_iter().rfind(|it| it.line.is_none());
+    let last = project.open_store()?.list()?.into_iter().rfind(|it| it.fork.is_none());
     project.settings =
         Settings::new(&project.root, last.map(|it| it.excluded).unwrap_or_default())?;
     let _held = project.hold_settings()?;
@@ -81,6 +81,6 @@ fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Resul
         disk::replace(&place.with_added_extension(ASIDE), &damaged).map_err(failed)?;
     }
     project.settings.write_over(&project.directory)?;
-    context.say("note: retention is as usual now; set it again with `wink config`");
+    context.say("note: retention is the default now; set it again with `wink config`");
     Ok(true)
 }

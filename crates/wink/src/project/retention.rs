@@ -1,4 +1,4 @@
-//! Which snapshots the command line keeps.
+//! The retention of the command line.
 
 use wink_fs::{OperationRecord, Retention};
 
@@ -7,30 +7,30 @@ use crate::project::Project;
 use crate::project::config::{Config, Key};
 use crate::ui::format;
 
-/// How many snapshots without a tag stay.
+/// How many untagged snapshots are kept.
 pub(crate) const COUNT: usize = 500;
 
-/// How much space the history takes at most; the oldest snapshots without a tag go, and more than by count.
+/// The quota of a history: the oldest untagged snapshots are pruned to stay within it.
 pub(crate) const BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Returns the retention that applies unless the user sets another.
 fn usual() -> Retention {
     let usual = Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true);
-    // So many that every operation can be undone that is listed.
+    // So that every listed operation can be undone.
     usual.max_safety(OperationRecord::MOST_KEPT)
 }
 
-/// Returns what holds for files in memory.
+/// Returns the retention of workspaces in memory.
 pub(crate) fn in_memory() -> Retention {
     Retention::default().max_safety(OperationRecord::MOST_KEPT)
 }
 
-/// Returns what holds in a workspace; in a fork, where it says nothing itself, what holds where it is a fork of.
+/// Returns the retention of a workspace; a fork without its own settings has that of its workspace.
 pub(crate) fn of(project: &Project) -> Result<Retention, CliError> {
     let config = Config::read()?;
     let find = |key| config.find(key, Some(project));
     let mut retention = usual();
-    // What does not parse was refused when it was found.
+    // `find` has refused values that do not parse.
     if let Ok(count) = find(Key::RetentionCount)?.0.parse() {
         retention = retention.max_count(count);
     }

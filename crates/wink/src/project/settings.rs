@@ -1,4 +1,4 @@
-//! What a workspace remembers of itself, in a file beside its store.
+//! The settings of a workspace, a file beside its store.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,88 +17,88 @@ use crate::ui::format;
 const FILE: &str = "workspace.json";
 const VERSION: u32 = 1;
 
-/// Holds the settings of a workspace.
+/// The settings of a workspace.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
     version: u32,
-    /// The real path of the workspace's root, as text that stands for any name.
+    /// The real path of the workspace's root, encoded as text.
     root: String,
-    /// What is neither captured nor touched.
+    /// The exclusions.
     #[serde(default)]
     pub(crate) exclude: Vec<String>,
-    /// Whether what git keeps is captured like everything else.
+    /// Whether `.git` is captured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     captures_git: bool,
     created_at: String,
-    /// How many snapshots without a tag stay, where this was set.
+    /// How many untagged snapshots are kept, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retention_count: Option<String>,
-    /// How much space the history takes, where this was set.
+    /// The quota, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retention_bytes: Option<String>,
-    /// The directory that holds the history and its settings, where it is not this one.
+    /// The directory of the history, if these settings are only a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept_in: Option<String>,
-    /// What it is a fork of, where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) branch: Option<Branch>,
+    /// What it was forked from, if it is a fork.
+    #[serde(default, rename = "branch", skip_serializing_if = "Option::is_none")]
+    pub(crate) fork: Option<ForkSettings>,
 }
 
-/// What the settings of every version have.
+/// The field that settings of every version have.
 #[derive(Deserialize)]
 struct AnyVersion {
     #[serde(rename = "version")]
     _version: u64,
 }
 
-/// Says which fork of a workspace another one is.
+/// The settings that only a fork has.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Branch {
+pub(crate) struct ForkSettings {
     pub(crate) name: String,
-    /// The id of the snapshot that the fork begins with.
+    /// The id of the fork's first snapshot.
     pub(crate) base: String,
-    /// The directory of the history that it shares.
+    /// The directory of the shared history.
     of: String,
-    /// The id of the snapshot that it was kept as, where it has no directory.
+    /// The id of the snapshot with its files, if it has no directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kept: Option<String>,
-    /// The states of it that were brought back, oldest first.
+    /// Its merged states, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     merges: Vec<MergeBase>,
 }
 
-/// A state of a fork that was brought back.
+/// A merged state of a fork.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MergeBase {
     /// The id of the snapshot of the fork.
     pub(crate) theirs: String,
-    /// The id of the snapshot of what was there before, where anything was changed.
+    /// The id of the safety snapshot, if the merge changed anything.
     pub(crate) saved: Option<String>,
 }
 
-/// How many states that were brought back are remembered, for those who undo merges.
+/// How many merged states are remembered: a merge that is undone makes an earlier one the merge base again.
 const MERGES: usize = 16;
 
-impl Branch {
+impl ForkSettings {
     pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, CliError> {
         let (name, base, of) = (name.to_owned(), base.to_owned(), path_text(of)?);
         Ok(Self { name, base, of, kept: None, merges: Vec::new() })
     }
 
-    /// Says that it has no directory, and which snapshot has its files.
+    /// Sets the snapshot with its files, if it has no directory.
     pub(crate) fn kept_as(self, kept: String) -> Self {
         Self { kept: Some(kept), ..self }
     }
 
-    /// Returns the states that were brought back, oldest first.
+    /// Returns the merged states, oldest first.
     pub(crate) fn merges(&self) -> impl Iterator<Item = &MergeBase> {
         self.merges.iter()
     }
 
-    /// Remembers a state that was brought back; returns those that are forgotten for it.
+    /// Adds a merged state; returns those that are dropped for it.
     pub(crate) fn merged(&mut self, point: MergeBase) -> Vec<MergeBase> {
         self.merges.push(point);
         self.merges.drain(..self.merges.len().saturating_sub(MERGES)).collect()
@@ -110,7 +110,7 @@ impl Branch {
         [&*self.base].into_iter().chain(self.kept.as_deref()).chain(merged)
     }
 
-    /// Returns the directory of the history that it shares.
+    /// Returns the directory of the shared history.
     pub(crate) fn of(&self) -> Result<PathBuf, CliError> {
         text_path(&self.of)
     }
@@ -129,25 +129,25 @@ impl Settings {
             retention_count: None,
             retention_bytes: None,
             kept_in: None,
-            branch: None,
+            fork: None,
         })
     }
 
-    /// Makes the settings of a fork in a directory of its own.
-    pub(crate) fn of_branch(
+    /// Makes the settings of a fork.
+    pub(crate) fn of_fork(
         root: &Path,
         exclude: Vec<String>,
-        branch: Branch,
+        fork: ForkSettings,
     ) -> Result<Self, CliError> {
-        Ok(Self { branch: Some(branch), ..Self::new(root, exclude)? })
+        Ok(Self { fork: Some(fork), ..Self::new(root, exclude)? })
     }
 
-    /// Says that the history is somewhere else.
+    /// Makes a pointer to a history elsewhere.
     pub(crate) fn pointer(root: &Path, project: &Path) -> Result<Self, CliError> {
         Ok(Self { kept_in: Some(path_text(project)?), ..Self::new(root, Vec::new())? })
     }
 
-    /// Reads the settings in a directory; `None` where there are none.
+    /// Reads the settings in a directory; `None` if there are none.
     pub(crate) fn read(directory: &Path) -> Result<Option<Self>, CliError> {
         let path = directory.join(FILE);
         let bytes = disk::read(&path);
@@ -168,7 +168,7 @@ impl Settings {
         self.write_by(directory, disk::write_new_whole)
     }
 
-    /// Writes the settings in the place of those that are there.
+    /// Replaces the settings.
     pub(crate) fn write_over(&self, directory: &Path) -> Result<(), CliError> {
         self.write_by(directory, disk::replace)
     }
@@ -190,7 +190,7 @@ impl Settings {
         directory.join(FILE)
     }
 
-    /// Returns what was set for a key.
+    /// Returns the value of a key, if set.
     pub(crate) fn value(&self, key: Key) -> Option<String> {
         match key {
             Key::Exclude => Some(self.exclude.join(", ")).filter(|text| !text.is_empty()),
@@ -200,7 +200,7 @@ impl Settings {
         }
     }
 
-    /// Sets how many snapshots stay, or how much space they take; none means what is usual.
+    /// Sets a retention key; `None` means the default.
     pub(crate) fn set(&mut self, key: Key, value: Option<String>) {
         match key {
             Key::RetentionCount => self.retention_count = value,
@@ -209,18 +209,18 @@ impl Settings {
         }
     }
 
-    /// Says that the workspace is in another place now.
+    /// Changes the root, after the workspace was moved.
     pub(crate) fn move_to(&mut self, root: &Path) -> Result<(), CliError> {
         self.root = path_text(root)?;
         Ok(())
     }
 
-    /// Tells whether a person wants what git keeps to be captured.
+    /// Returns whether `.git` is captured.
     pub(crate) fn captures_git(&self) -> bool {
         self.captures_git
     }
 
-    /// Sets what is excluded; what git keeps is captured only where that was asked for.
+    /// Sets the exclusions, and whether `.git` is captured.
     pub(crate) fn set_excluded(&mut self, exclude: Vec<String>, captures_git: bool) {
         (self.exclude, self.captures_git) = (exclude, captures_git);
     }
@@ -233,13 +233,13 @@ impl Settings {
         self.kept_in.as_deref().map(text_path).transpose()
     }
 
-    /// Tells whether they are those of a workspace.
+    /// Returns whether these are the settings of this root.
     pub(crate) fn is_of(&self, root: &Path) -> bool {
         path_text(root).is_ok_and(|root| root == self.root)
     }
 }
 
-/// Returns the text of an absolute path, which stands for any bytes.
+/// Encodes an absolute path of any bytes as text.
 pub(crate) fn path_text(path: &Path) -> Result<String, CliError> {
     Ok(match TreePath::from_disk(path.as_os_str().as_bytes())? {
         root if root.is_root() => "/".to_owned(),
@@ -247,7 +247,7 @@ pub(crate) fn path_text(path: &Path) -> Result<String, CliError> {
     })
 }
 
-/// Returns the path that a text stands for.
+/// Decodes the text of an absolute path.
 pub(crate) fn text_path(text: &str) -> Result<PathBuf, CliError> {
     let path = TreePath::parse(text)?;
     Ok(Path::new("/").join(OsStr::from_bytes(path.as_bytes())))

@@ -1,4 +1,4 @@
-//! Settings that are changed: by one process after the other, so that nothing that one of them set is lost.
+//! Changes of settings, under a lock, so that no process overwrites another's change.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -9,21 +9,21 @@ use crate::error::CliError;
 use crate::project::settings::Settings;
 use crate::sys::disk;
 
-/// A process that gives a name to a fork holds a lock on this file.
+/// The lock file of processes that name a fork or tag.
 const NAMES: &str = "names.lock";
 
-/// A process that changes settings, of the workspace or of a fork, holds a lock on this one.
+/// The lock file of processes that change settings, of the workspace or of a fork.
 const SETTINGS: &str = "settings.lock";
 
 impl Project {
-    /// Keeps others, of whatever process, from giving names to forks until the value is dropped.
+    /// Locks the names of forks and tags until the value is dropped.
     pub(crate) fn hold_names(&self) -> Result<File, CliError> {
         self.hold(NAMES)
     }
 
-    /// Keeps others from changing settings, here and wherever the snapshots are shared, until the value is dropped.
+    /// Locks the settings of the workspace and all its forks until the value is dropped.
     ///
-    /// Who holds the names too holds those first.
+    /// If both locks are needed, the names are locked first.
     pub(crate) fn hold_settings(&self) -> Result<File, CliError> {
         self.hold(SETTINGS)
     }
@@ -36,7 +36,7 @@ impl Project {
         })
     }
 
-    /// Changes the settings as they are by now.
+    /// Reads the settings again under the lock, and changes them.
     pub(crate) fn change<T>(
         &mut self,
         change: impl FnOnce(&mut Settings) -> Result<T, CliError>,
@@ -49,8 +49,8 @@ impl Project {
         Ok(changed)
     }
 
-    /// Writes the settings of a new fork, which excludes what is excluded here by now.
-    pub(crate) fn write_branch(&self, mut fork: Settings, place: &Path) -> Result<(), CliError> {
+    /// Writes the settings of a new fork, with the current exclusions.
+    pub(crate) fn write_fork(&self, mut fork: Settings, place: &Path) -> Result<(), CliError> {
         let _held = self.hold_settings()?;
         let now = Settings::read(&self.directory)?;
         fork.exclude = now.ok_or_else(|| CliError::no_store(&self.directory))?.exclude;

@@ -77,7 +77,8 @@ pub(crate) enum ListenError {
 
 impl fmt::Display for ListenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, last) = (DEFAULT_PORTS.start(), DEFAULT_PORTS.end());
+        let first = DEFAULT_PORTS.start();
+        let last = DEFAULT_PORTS.end();
         match self {
             ListenError::Busy(port) => write!(
                 f,

@@ -1,11 +1,35 @@
-//! What the server says of itself at the terminal.
+//! What the server prints when it is ready.
 
+use serde::Serialize;
 use serde_json::json;
 
-use crate::json::{ServedWorkspace, Serving};
 use crate::serve::Site;
 
-/// What a person needs to use the server.
+/// Printed when the server is ready.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Serving {
+    pub(super) url: String,
+    /// The endpoint of the first workspace.
+    pub(super) mcp_url: String,
+    /// What clients send as `Authorization: Bearer`.
+    pub(super) token: String,
+    /// The page, for a browser; works once.
+    pub(super) page_url: String,
+    pub(super) workspaces: Vec<ServedWorkspace>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ServedWorkspace {
+    pub(super) mcp_url: String,
+    /// A description of its files.
+    pub(super) what: String,
+    /// A note or warning about it.
+    pub(super) note: Option<String>,
+}
+
+/// The addresses and secrets for users of the server.
 pub(crate) struct Banner<'w> {
     /// The address, as clients write it.
     pub(crate) url: &'w str,
@@ -34,8 +58,8 @@ impl Banner<'_> {
         )
     }
 
-    /// Returns what programs read when the server is ready.
-    pub(crate) fn document(&self) -> Serving {
+    /// Returns the JSON for programs when the server is ready.
+    pub(super) fn document(&self) -> Serving {
         let Self { url, token, ticket, sites } = self;
         let workspace = |site: &Site| ServedWorkspace {
             mcp_url: format!("{url}{}", site.route),
@@ -54,12 +78,12 @@ impl Banner<'_> {
     fn endpoints(&self) -> String {
         let line = |site: &Site| {
             let Site { what, route, .. } = site;
-            format!("wink serves {what} (Ctrl-C stops).\n\nMCP endpoint: {}{route}\n", self.url)
+            format!("Serving {what} (Ctrl-C stops).\n\nMCP endpoint: {}{route}\n", self.url)
         };
         self.sites.iter().map(line).collect()
     }
 
-    /// Returns what most clients take as their configuration.
+    /// Returns the configuration that most clients accept.
     fn config(&self) -> String {
         let server = json!({
             "type": "http",

@@ -1,4 +1,4 @@
-//! A file by which other commands of the same person find a running server.
+//! The discovery file, by which other commands of the same user find a running server.
 
 use std::env;
 use std::io;
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use crate::project;
 use crate::sys::disk;
 
-/// Holds the place of the file, which goes with the server.
+/// The path of the file; dropping it removes the file.
 #[derive(Debug)]
 pub(crate) struct DiscoveryFile(PathBuf);
 
 const VERSION: u32 = 1;
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Signal {
     version: u32,
     pub(crate) pid: u32,
     pub(crate) url: String,
     pub(crate) token: String,
-    /// Whether a demo can work there: with all tools, and on files of its own.
+    /// Whether `wink demo` can use the server: it has all tools, and no files of the user.
     #[serde(default)]
     pub(crate) for_demo: bool,
 }
@@ -31,7 +31,9 @@ pub(crate) struct Signal {
 impl Signal {
     /// Makes the signal of this process.
     pub(crate) fn new(address: SocketAddr, token: &str, for_demo: bool) -> Self {
-        let (pid, url, token) = (std::process::id(), format!("http://{address}"), token.to_owned());
+        let pid = std::process::id();
+        let url = format!("http://{address}");
+        let token = token.to_owned();
         Self { version: VERSION, pid, url, token, for_demo }
     }
 
@@ -63,14 +65,14 @@ impl Drop for DiscoveryFile {
     }
 }
 
-/// Returns what the files say that are there; some may be left from servers that are gone.
+/// Reads all discovery files; some may be left from servers that have ended.
 pub(crate) fn signals() -> Vec<Signal> {
     let Some(directory) = directory() else { return Vec::new() };
     let read = |name| Signal::read(&directory.join(name));
     disk::names(&directory).unwrap_or_default().into_iter().filter_map(read).collect()
 }
 
-/// Returns the directory of such files: that of a person's running programs, or of their state.
+/// Returns the directory of discovery files: `wink` in the user's runtime or state directory.
 pub(crate) fn directory() -> Option<PathBuf> {
     let absolute =
         |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

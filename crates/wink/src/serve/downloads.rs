@@ -1,4 +1,4 @@
-//! What can be taken home from a server: the files in one archive, and the record of a session.
+//! Downloads: the files as an archive, and sessions.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use wink_agent::session::write_session_tree;
 use wink_fs::ErrorKind;
 use wink_fs::archive::{self, ExportOptions};
 
+use crate::error::http_status;
 use crate::mcp::Endpoint;
 
 /// The path below which everything here is.
@@ -42,7 +43,11 @@ const TOO_LARGE: HttpRefusal = (
 );
 const NO_SESSION: HttpRefusal =
     (StatusCode::NOT_FOUND, "Not found: no call named a session like that.\n");
-const FAILED: HttpRefusal = (StatusCode::INTERNAL_SERVER_ERROR, "This could not be read.\n");
+const FAILED: HttpRefusal = failed(StatusCode::INTERNAL_SERVER_ERROR);
+
+const fn failed(status: StatusCode) -> HttpRefusal {
+    (status, "This could not be read.\n")
+}
 
 /// Makes the routes over endpoints that have names, and over the first one, which needs none.
 pub(crate) fn routes<'e>(
@@ -69,7 +74,7 @@ fn of(source: Source) -> Router {
         .with_state(source)
 }
 
-/// What is taken home from, when it is one's turn.
+/// The source of downloads.
 #[derive(Clone, Debug)]
 struct Source {
     endpoint: Endpoint,
@@ -80,15 +85,15 @@ impl Source {
     /// Makes an answer when a slot is free.
     async fn made(
         &self,
-        make: impl FnOnce(&mut Bounded) -> bool + Send + 'static,
+        make: impl FnOnce(&mut Bounded) -> Result<(), ErrorKind> + Send + 'static,
     ) -> Result<Bytes, HttpRefusal> {
         let slot = self.slots.clone().acquire_owned().await.map_err(|_| FAILED)?;
         let made = spawn_blocking(move || {
             let mut out = Bounded::default();
-            if make(&mut out) {
-                Ok(Bytes::from_owner(Made { bytes: out.bytes, _slot: slot }))
-            } else {
-                Err(if out.is_full { TOO_LARGE } else { FAILED })
+            match make(&mut out) {
+                Ok(()) => Ok(Bytes::from_owner(Made { bytes: out.bytes, _slot: slot })),
+                Err(_) if out.is_full => Err(TOO_LARGE),
+                Err(kind) => Err(StatusCode::from_u16(http_status(kind)).map_or(FAILED, failed)),
             }
         });
         made.await.unwrap_or(Err(FAILED))
@@ -99,18 +104,22 @@ async fn files(State(source): State<Source>) -> Response {
     let Some(files) = source.endpoint.files() else { return FAILED.into_response() };
     let make = move |out: &mut Bounded| {
         // A workspace that keeps no history excludes nothing.
-        if files.heed_exclusions().is_err_and(|it| it.kind() != ErrorKind::Unsupported) {
-            return false;
+        match files.heed_exclusions() {
+            Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error.kind()),
+            _ => {}
         }
         let tree = WithoutSpecial::of(files.tree_without_excluded());
-        archive::write(&tree, out, &ExportOptions::default()).is_ok()
+        let exported = archive::write(&tree, out, &ExportOptions::default());
+        exported.map(drop).map_err(|error| error.kind())
     };
     answered(source.made(make).await, "application/zip", "files.fs.zip")
 }
 
 async fn session(State(source): State<Source>, Path(name): Path<String>) -> Response {
     let Some(session) = source.endpoint.session(&name) else { return NO_SESSION.into_response() };
-    let make = move |out: &mut Bounded| write_session_tree(&session, out).is_ok();
+    let make = move |out: &mut Bounded| {
+        write_session_tree(&session, out).map(drop).map_err(|error| error.kind())
+    };
     answered(source.made(make).await, "application/jsonl", &format!("{name}.jsonl"))
 }
 
@@ -194,5 +203,18 @@ mod tests {
         assert_eq!(slots.available_permits(), 0);
         drop(sent);
         assert_eq!(app.call(request()).await.unwrap().status(), StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_download_fails_with_the_status_of_its_error() {
+        let root = tempfile::tempdir().unwrap();
+        let files = Workspace::host(root.path()).unwrap();
+        root.close().unwrap();
+        let endpoint = Endpoint::of_clients(&files, Toolset::named("all").unwrap());
+        let slots = Arc::new(Semaphore::new(1));
+        let app = TowerToHyperService::new(of(Source { endpoint, slots }));
+        let request = Request::get("/files.fs.zip").body(Body::empty()).unwrap();
+        let status = app.call(request).await.unwrap().status();
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "the backend is gone");
     }
 }

@@ -1,8 +1,8 @@
-//! Mounts that the tools for files cannot change.
+//! Read-only mounts.
 
 use wink_fs::{Call, ErrorKind, Layer, Result, Tree, TreePath};
 
-/// Refuses to change what lies at or below some paths, or to take away what they lie in.
+/// Refuses to change anything at or below some paths, or to remove their parents.
 ///
 /// Going to another state of all files, as import does, is another matter: it replaces everything.
 #[derive(Debug, Default)]

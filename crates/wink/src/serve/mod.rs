@@ -1,4 +1,4 @@
-//! `wink serve`: workspaces behind MCP endpoints, and a page that shows what happens in them.
+//! `wink serve`: serves workspaces over HTTP, with a status page.
 
 pub(crate) mod address;
 pub(crate) mod banner;
@@ -23,11 +23,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use clap::Args;
+use serde::Serialize;
 use tokio::task::JoinSet;
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::ServedUntilNow;
+use crate::json::documents;
 use crate::mcp::{self, Endpoint, McpService};
 use crate::serve::banner::Banner;
 use crate::serve::discovery::{DiscoveryFile, Signal};
@@ -41,12 +42,13 @@ use crate::sys::stop_signals;
 use crate::sys::stop_signals::StopSignals;
 use crate::ui::answer::{self, Answer};
 
-/// How long calls that run have when the server stops; then their connections are cut.
+/// The time for calls in flight when the server stops; then their connections are closed.
 const GRACE: Duration = Duration::from_secs(4);
 
 /// The path of the endpoint of the first workspace.
 const FIRST: &str = "/mcp";
 
+/// Serve workspaces to MCP clients over HTTP, with a status page; by default one in memory.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address to listen on, 127.0.0.1 with ::1; one that other computers reach needs --token-file.
@@ -66,6 +68,7 @@ pub(crate) struct ServeArgs {
     workspace: Vec<(String, PathBuf)>,
 
     /// Adds what the public conformance runner wants to find in a server.
+    #[cfg(feature = "conformance-fixtures")]
     #[arg(long, hide = true)]
     conformance_fixtures: bool,
 
@@ -77,27 +80,39 @@ pub(crate) struct ServeArgs {
     serving: SourceArgs,
 }
 
+documents! {
+    banner::Serving: "wink/serve.ready@1" "item";
+    ServedUntilNow: "wink/serve@1";
+}
+
+/// Printed when the server was stopped.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ServedUntilNow {
+    duration_ms: u64,
+}
+
 /// One workspace that is served.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     /// The path of its endpoint.
     pub(crate) route: String,
-    /// What it is, in words for a person.
+    /// A description of its files.
     pub(crate) what: String,
-    /// What a person should know of it.
+    /// A note or warning about it.
     pub(crate) note: Option<String>,
     pub(crate) endpoint: Endpoint,
 }
 
 impl Site {
-    /// Returns the name that it was given.
+    /// Returns its name, if it has one.
     fn name(&self) -> Option<&str> {
         self.route.strip_prefix(FIRST)?.strip_prefix('/')
     }
 }
 
 fn workspace(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, directory) = text.split_once('=').ok_or("write NAME=DIR")?;
+    let (name, directory) = text.split_once('=').ok_or("use NAME=DIR")?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if (1..=40).contains(&name.len()) && name.chars().all(is_plain) {
         Ok((name.to_owned(), directory.into()))
@@ -106,7 +121,7 @@ fn workspace(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// Runs the command until it is told to stop.
+/// Serves until a signal stops it.
 pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, CliError> {
     let began = Instant::now();
     let failed = |error: io::Error| CliError::other(&error);
@@ -122,7 +137,7 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, CliErro
     let listeners = address::listen(args.host, args.port).map_err(|it| CliError::other(&it))?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     let ended = runtime.block_on(serve(context, listeners, args, token, served));
-    // A call that is still at work had its time; what it began is taken back at the next start.
+    // Calls that are still running had their time; the next start rolls them back.
     runtime.shutdown_timeout(Duration::ZERO);
     ended?;
     let duration_ms = began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
@@ -153,15 +168,15 @@ impl ServeArgs {
         Ok(all)
     }
 
-    /// Says where the server is to other commands; one that another command waits for is of no use without.
+    /// Writes the discovery file; a server that `wink demo` started is useless without it.
     fn light(&self, context: &Context, signal: &Signal) -> io::Result<Option<DiscoveryFile>> {
         match DiscoveryFile::light(signal) {
             Err(error) if self.end_with_parent.is_some() => Err(io::Error::new(
                 error.kind(),
-                format!("cannot say where this server is: {error}"),
+                format!("cannot write the discovery file: {error}"),
             )),
             Err(error) => {
-                context.say(&format!("warning: `wink demo` does not find this server: {error}"));
+                context.say(&format!("warning: `wink demo` cannot find this server: {error}"));
                 Ok(None)
             }
             lit => lit.map(Some),
@@ -182,7 +197,7 @@ async fn serve(
     let failed = |error: io::Error| CliError::other(&error);
     let listeners = listeners.into_iter().map(for_runtime).collect::<io::Result<Vec<_>>>();
     let listeners = listeners.map_err(failed)?;
-    // Others stand for the same.
+    // The other listeners are for the same server.
     let address = listeners[0].local_addr().map_err(failed)?;
     let (sites, services) = endpoints(args, served);
     let (access, ticket) = Auth::new(token.clone(), address.port()).map_err(failed)?;
@@ -193,7 +208,8 @@ async fn serve(
     let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());
     let signal = Signal::new(address, token.reveal(), for_demo);
     let discovery = args.light(context, &signal).map_err(failed)?;
-    let (token, ticket) = (token.reveal(), ticket.reveal());
+    let token = token.reveal();
+    let ticket = ticket.reveal();
     let welcome = Banner { url: &url, token, ticket, sites: &sites };
     if context.is_for_people() {
         announce(&welcome.text()).map_err(failed)?
@@ -212,10 +228,13 @@ fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
 }
 
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
-    let (mut sites, mut services) = (Vec::new(), Vec::new());
+    let mut sites = Vec::new();
+    let mut services = Vec::new();
     for (route, Served { files, what, note, kept_forks, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+        let endpoint = endpoint.with_results(args.serving.results);
         let endpoint = endpoint.with_kept_forks(kept_forks);
+        #[cfg(feature = "conformance-fixtures")]
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
         sites.push(Site { route: route.clone(), what, note, endpoint: endpoint.clone() });
         services.push((route, mcp::service(endpoint)));
@@ -241,7 +260,7 @@ fn app(address: SocketAddr, access: Auth, sites: &[Site], services: &Services) -
     app.layer(middleware::from_fn_with_state(guard, origin_guard::check))
 }
 
-/// Gives a browser its cookie, and sends it to the page.
+/// Sets the cookie of a browser, and redirects it to the page.
 async fn open(State(access): State<Arc<Auth>>, Path(ticket): Path<String>) -> Response {
     match access.exchange(&ticket) {
         Ok(cookie) => {
@@ -252,12 +271,12 @@ async fn open(State(access): State<Arc<Auth>>, Path(ticket): Path<String>) -> Re
     }
 }
 
-/// Refuses to look without opening, as programs do that show where a link leads.
+/// Refuses HEAD requests, as from link previews, which would use up the ticket.
 async fn refuse_look() -> Response {
     (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")]).into_response()
 }
 
-/// Ends all of them at the same time.
+/// Ends all services at the same time.
 async fn end(services: Services) {
     let ends = services.into_iter().map(|(_, service)| async move { service.end(GRACE).await });
     ends.collect::<JoinSet<()>>().join_all().await;

@@ -1,4 +1,4 @@
-//! Which files a server works on, and what it offers to do with them.
+//! Which files a server serves, and with which tools.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use wink_fs::{
 use crate::cli::context::{Context, real_path};
 use crate::commands::init;
 use crate::error::CliError;
-use crate::project::Project;
+use crate::mcp::Results;
 use crate::project::forks::persisted::PersistedForks;
-use crate::project::{exclusions, missing_root, orphaned, retention};
+use crate::project::{self, Project, exclusions, orphaned, retention};
 use crate::serve::fixed_mounts::FixedMounts;
 
 #[derive(Debug, Args)]
@@ -36,9 +36,21 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "SET", default_value = "all", value_parser = toolset)]
     pub(crate) tools: Toolset,
 
+    /// How to send results: as text for a model, or as structured data with schemas for a program.
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    pub(crate) results: Results,
+
     /// Offer only tools that read, and refuse every change.
     #[arg(long)]
     read_only: bool,
+
+    /// Serve a directory without a history: no change can be undone, and every answer says so.
+    #[arg(long)]
+    no_history: bool,
+
+    /// Allow `/`, the home directory, or one above it.
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,21 +66,21 @@ fn toolset(name: &str) -> Result<Toolset, String> {
     Toolset::named(name).ok_or_else(|| "choose files, history or all".to_owned())
 }
 
-/// Files that were opened to be served.
+/// An open workspace to serve.
 #[derive(Clone, Debug)]
 pub(crate) struct Served {
     pub(crate) files: Workspace,
-    /// The directory that they are in, where they are in one.
+    /// Its directory, if it has one.
     pub(crate) root: Option<PathBuf>,
-    /// What they are, in words for a person.
+    /// A description for users.
     pub(crate) what: String,
-    /// What a person should know of them.
+    /// A note or warning for users.
     pub(crate) note: Option<String>,
-    /// Where forks of them are kept when the server ends; with files in memory they go.
+    /// Where forks are kept when the server ends; in memory they are lost.
     pub(crate) kept_forks: Option<PersistedForks>,
 }
 
-/// Says what is served where the user does not name it.
+/// What is served by default.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Usually {
     /// The workspace that the command was started in, or the directory itself.
@@ -78,7 +90,7 @@ pub(crate) enum Usually {
 }
 
 impl SourceArgs {
-    /// Opens what was asked for.
+    /// Opens the workspace that the options name.
     pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, CliError> {
         match self.backend {
             Some(BackendName::Podman) => Err(CliError::not_yet("the podman backend")),
@@ -94,13 +106,17 @@ impl SourceArgs {
         }
     }
 
-    /// Tells whether it was said which files are served.
+    /// Returns whether the options name files.
     pub(crate) fn names_files(&self) -> bool {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
     fn memory(&self, context: &Context) -> Result<Served, CliError> {
-        let (mut backend, mut fixed) = (MemoryBackend::new(), FixedMounts::default());
+        if self.no_history {
+            return Err(CliError::no_history_in_memory());
+        }
+        let mut backend = MemoryBackend::new();
+        let mut fixed = FixedMounts::default();
         for text in &self.mount {
             let (mount, is_fixed) = mounted(context, text)?;
             let allowed = mount.host_path.parent().unwrap_or(&mount.host_path).to_owned();
@@ -110,7 +126,7 @@ impl SourceArgs {
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).retention(retention::in_memory());
         let files = files.read_only(self.read_only).build();
-        let what = "an in-memory workspace; it is gone when this stops".to_owned();
+        let what = "an in-memory workspace, deleted when the server stops".to_owned();
         Ok(Served { files, root: None, what, note: None, kept_forks: None })
     }
 
@@ -120,11 +136,12 @@ impl SourceArgs {
         }
         let root = match &self.root {
             Some(root) => served_root(context, root)?,
-            None => here(context)?,
+            None => Project::find_any(&context.directory, context.store.as_deref())?
+                .map_or_else(|| context.directory.clone(), |project| project.root),
         };
-        let mut served = host(context, &root, self.read_only)?;
+        let mut served = self.served(context, &root)?;
         if self.root.is_none() && root != context.directory {
-            let whole = format!("note: all of the workspace {} is served", root.display());
+            let whole = format!("note: serving the whole workspace {}", root.display());
             served.note =
                 Some(served.note.map_or(whole.clone(), |note| format!("{note}\n{whole}")));
         }
@@ -137,67 +154,59 @@ impl SourceArgs {
         context: &Context,
         root: &Path,
     ) -> Result<Served, CliError> {
-        host(context, &served_root(context, root)?, self.read_only)
+        self.served(context, &served_root(context, root)?)
+    }
+
+    fn served(&self, context: &Context, root: &Path) -> Result<Served, CliError> {
+        let (builder, note, project) = self.with_history(context, root)?;
+        let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
+        let files = builder.mount_point(mount_point).read_only(self.read_only).build();
+        let is_talkative = context.is_talkative();
+        let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
+        let what = root.display().to_string();
+        Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
+    }
+
+    /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that
+    /// cannot be done, unless no change is possible or the user wants none.
+    fn with_history(
+        &self,
+        context: &Context,
+        root: &Path,
+    ) -> Result<(WorkspaceBuilder, Option<String>, Option<Project>), CliError> {
+        let project = if self.no_history { None } else { home_of(context, root)? };
+        if let Some(project) = project {
+            return Ok((exclusions::heeding(&project)?, None, Some(project)));
+        }
+        if init::is_broad(root) && !self.force {
+            return Err(CliError::too_broad_to_serve(root));
+        }
+        if self.read_only || self.no_history {
+            let note = if self.read_only {
+                "note: this directory has no history; `wink init` starts one"
+            } else {
+                "warning: no history is kept (--no-history), so nothing can be undone"
+            };
+            let files = Workspace::builder(wink_fs::HostBackend::open_ambient(root)?);
+            return Ok((files, Some(note.to_owned()), None));
+        }
+        let mentioned = orphaned::mentioned(root, &orphaned::of(root));
+        let project = init::protect(context, root);
+        let project = project.map_err(|failure| failure.without_history(root))?;
+        let kept = project.directory.display();
+        let mut note = format!("note: the history of {} is kept in {kept}", root.display());
+        if let Some(mentioned) = mentioned {
+            note += &format!("\nnote: {mentioned}");
+        }
+        Ok((exclusions::heeding(&project)?, Some(note), Some(project)))
     }
 }
 
 fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {
-    missing_root::real_path(&context.directory.join(named), context.store.as_deref())
+    project::working_directory(&context.directory.join(named), context.store.as_deref())
 }
 
-/// Returns the workspace that the command was started in, or the directory itself.
-fn here(context: &Context) -> Result<PathBuf, CliError> {
-    match Project::find_any(&context.directory, context.store.as_deref())? {
-        Some(project) => Ok(project.root),
-        None if init::is_broad(&context.directory) => {
-            Err(CliError::too_broad_to_serve(&context.directory))
-        }
-        None => Ok(context.directory.clone()),
-    }
-}
-
-fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, CliError> {
-    let (builder, note, project) = with_history(context, root, read_only)?;
-    let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
-    let files = builder.mount_point(mount_point).read_only(read_only).build();
-    let is_talkative = context.is_talkative();
-    let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
-    let what = root.display().to_string();
-    Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
-}
-
-/// Begins the workspace of a directory; where it has no history, one is made if that can be.
-fn with_history(
-    context: &Context,
-    root: &Path,
-    read_only: bool,
-) -> Result<(WorkspaceBuilder, Option<String>, Option<Project>), CliError> {
-    if let Some(project) = home_of(context, root)? {
-        return Ok((exclusions::heeding(&project)?, None, Some(project)));
-    }
-    if read_only {
-        let note = "note: this directory has no history; `wink init` begins one".to_owned();
-        return Ok((without_history(root)?, Some(note), None));
-    }
-    let mentioned = orphaned::mentioned(root, &orphaned::of(root));
-    match init::protect(context, root) {
-        Ok(project) => {
-            let kept = project.directory.display();
-            let mut note = format!("note: the history of {} is kept in {kept}", root.display());
-            if let Some(mentioned) = mentioned {
-                note += &format!("\nnote: {mentioned}");
-            }
-            Ok((exclusions::heeding(&project)?, Some(note), Some(project)))
-        }
-        Err(failure) => {
-            let why = failure.message();
-            let note = format!("warning: no history is kept, so nothing can be undone: {why}");
-            Ok((without_history(root)?, Some(note), None))
-        }
-    }
-}
-
-/// Finds the history of a directory, where it is usually kept or where a person says it is.
+/// Finds the history of a directory, in the default place or the one that `--store` names.
 fn home_of(context: &Context, root: &Path) -> Result<Option<Project>, CliError> {
     match &context.store {
         Some(store) => Ok(Project::read(store)?.filter(|project| project.root == root)),
@@ -205,11 +214,7 @@ fn home_of(context: &Context, root: &Path) -> Result<Option<Project>, CliError> 
     }
 }
 
-fn without_history(root: &Path) -> Result<WorkspaceBuilder, CliError> {
-    Ok(Workspace::builder(wink_fs::HostBackend::open_ambient(root)?))
-}
-
-/// Reads `SRC[:DEST][:ro]` and whether it is to stay as it is; the person who typed it allows what is there.
+/// Parses `SRC[:DEST][:ro]`; returns whether it is read-only. Naming a path on the command line allows it.
 fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), CliError> {
     let (named, is_fixed) = match text.strip_suffix(":ro") {
         Some(named) => (named, true),

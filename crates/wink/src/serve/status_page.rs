@@ -1,4 +1,4 @@
-//! The page that a person sees who opens the server's address: plain, and without a script.
+//! The status page: plain HTML without scripts.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::ui::format;
 /// How many snapshots of a workspace are shown.
 const MOST_SNAPSHOTS: usize = 20;
 
-/// Makes the page of now.
+/// Renders the page.
 pub(crate) async fn page(sites: Vec<Site>) -> Html<String> {
     let made = spawn_blocking(move || sites.iter().map(section).collect::<String>()).await;
     let sections = made.unwrap_or_else(|_| "<p>The workspaces cannot be shown.</p>".to_owned());
@@ -24,7 +24,8 @@ pub(crate) async fn page(sites: Vec<Site>) -> Html<String> {
 }
 
 fn section(site: &Site) -> String {
-    let (name, what) = (escaped(&site.route), escaped(&site.what));
+    let name = escaped(&site.route);
+    let what = escaped(&site.what);
     let snapshots = match site.endpoint.files().map(|files| files.snapshots()) {
         Some(Ok(all)) => listed(&all),
         Some(Err(error)) => format!("<p>{}</p>", escaped(&error.to_string())),
@@ -43,7 +44,8 @@ fn listed(all: &[Snapshot]) -> String {
     }
     let mut rows = String::new();
     for snapshot in all.iter().rev().take(MOST_SNAPSHOTS) {
-        let (id, at) = (snapshot.id.short(), format::utc(snapshot.created_at));
+        let id = snapshot.id.short();
+        let at = format::utc(snapshot.created_at);
         let tag = escaped(snapshot.tag.as_deref().unwrap_or_default());
         let files = format::counted(snapshot.file_count, "file", "files");
         // Writing into a string cannot fail.
@@ -59,14 +61,16 @@ fn called(calls: &[RecentCall]) -> String {
     let mut rows = String::new();
     for call in calls {
         let RecentCall { tool, took, .. } = call;
-        let (at, path) = (format::utc(call.at), escaped(&call.place()));
-        let (result, took) = (call.error.unwrap_or("ok"), took.as_millis());
+        let at = format::utc(call.at);
+        let path = escaped(&call.place());
+        let result = call.error.unwrap_or("ok");
+        let took = took.as_millis();
         let _ = write!(rows, "<tr><td>{at}<td>{tool}<td>{path}<td>{result}<td>{took} ms");
     }
     format!("<table><tr><th>at<th>tool<th>path<th>result<th>took{rows}</table>")
 }
 
-/// Makes text that is shown as it is, whatever is in it.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Secrets that open a server.
+//! The token of a server.
 
 use std::fmt;
 use std::io;
@@ -10,11 +10,11 @@ use crate::sys::disk;
 /// Bytes of a secret that is made here: no attacker guesses 256 bits.
 const BYTES: usize = 32;
 
-/// Characters of a secret that a person gives.
+/// The shortest token that a file may have.
 const SHORTEST: usize = 32;
 const LONGEST: usize = 4096;
 
-/// Holds a secret that every client of the server must know; what it shows of itself is not the secret.
+/// A secret that every client must send; `Debug` does not show it.
 #[derive(Clone)]
 pub(crate) struct Token {
     text: String,
@@ -47,13 +47,13 @@ impl Token {
         Self { text, hash }
     }
 
-    /// Tells whether a client knows the secret, in a time that does not reveal how close it came.
+    /// Compares in constant time.
     pub(crate) fn is(&self, given: &str) -> bool {
         // Comparing such hashes takes the same time whatever they are.
         blake3::hash(given.as_bytes()) == self.hash
     }
 
-    /// Returns the secret itself, for the person who started the server.
+    /// Returns the secret itself.
     pub(crate) fn reveal(&self) -> &str {
         &self.text
     }
@@ -70,8 +70,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_knows_itself_and_shows_itself_to_nobody() {
-        let (token, other) = (Token::new().expect("random"), Token::new().expect("random"));
+    fn a_token_matches_itself_and_is_never_printed() {
+        let token = Token::new().expect("random");
+        let other = Token::new().expect("random");
         assert_eq!(token.reveal().len(), 64);
         assert!(token.is(token.reveal()));
         assert!(!token.is(other.reveal()) && !token.is("") && !token.is(&token.reveal()[..63]));

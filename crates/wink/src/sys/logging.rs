@@ -1,4 +1,4 @@
-//! A log of what a command did, for the user who looks for a fault.
+//! The log of a command, for debugging.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::cli::context::Context;
 use crate::error::CliError;
 use crate::sys::disk;
 
-/// Where the record goes: to stderr at a level, or all of it to a file.
+/// Where the log goes: to stderr at a level, or everything to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Log {
     Level(Level),
@@ -35,7 +35,7 @@ impl FromStr for Log {
     }
 }
 
-/// Begins the record, if one is wanted; `verbose` is how often `-v` was given.
+/// Starts the log, if requested; `verbose` is the number of `-v`.
 pub(crate) fn begin(context: &Context, log: Option<&Log>, verbose: u8) -> Result<(), CliError> {
     let level = match (log, verbose) {
         (None, 0) => return Ok(()),

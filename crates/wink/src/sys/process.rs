@@ -1,4 +1,4 @@
-//! What the system tells of processes.
+//! Information about processes.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(crate) struct Transferred {
     pub(crate) written: u64,
 }
 
-/// Returns what this process read and wrote so far, where the system tells.
+/// Returns what this process has read and written, if the system says.
 pub(crate) fn transferred() -> Option<Transferred> {
     let text = String::from_utf8(disk::read(Path::new("/proc/self/io")).ok()??).ok()?;
     let value =

@@ -1,4 +1,4 @@
-//! Signals that would end the process in the middle of its work.
+//! Signals that interrupt a command.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ pub(crate) fn give_up() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     for signal in [SIGINT, SIGTERM] {
-        // Where it cannot be heard, the signal ends the process as it would have.
+        // If this fails, the signal ends the process.
         let _ = signal_hook::flag::register(signal, flag.clone());
     }
     flag
@@ -23,7 +23,7 @@ pub(crate) fn give_up() -> Arc<AtomicBool> {
 
 /// Tells programs in one line that the command was interrupted, and ends with the code for it.
 ///
-/// What it was doing stops as if it had been killed: what that leaves is mended by the next command.
+/// Its work stops as if it had been killed; the next command recovers.
 pub(crate) fn tell_programs() {
     #[cfg(unix)]
     if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) {
@@ -35,9 +35,9 @@ pub(crate) fn tell_programs() {
     }
 }
 
-/// Asks the system to refuse a write past the limit of size (`ulimit -f`) instead of killing who makes it.
+/// Lets a write past the size limit (`ulimit -f`) fail instead of killing the process.
 ///
-/// Where it does not listen, the process dies as it would have: what it leaves is mended by the next.
+/// If this fails, the process is killed, and the next command recovers.
 pub(crate) fn survive_limits() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());

@@ -1,4 +1,4 @@
-//! The polite ways to end a server.
+//! Signals that stop a server.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::sys::disk;
 
-/// Hears of the signals from the moment it is made.
+/// Listens for the signals from its creation on.
 #[derive(Debug)]
 pub(crate) struct StopSignals {
     interrupt: Signal,
@@ -25,7 +25,7 @@ impl StopSignals {
         Ok(StopSignals { interrupt, terminate, hangup })
     }
 
-    /// Waits until one of them comes, for the first time or again.
+    /// Waits for the next signal.
     pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -34,7 +34,7 @@ impl StopSignals {
         }
     }
 
-    /// Waits until a server has ended: the next of them is told to it, and the one after it ends the wait.
+    /// Waits until a server has ended: the next signal hurries it, and the one after that ends the wait.
     pub(crate) async fn ended(&mut self, end: impl Future<Output = ()>, hurry: impl FnOnce()) {
         let mut end = pin!(end);
         tokio::select! {
@@ -55,7 +55,7 @@ async fn hung_up(hangup: Option<&mut Signal>) {
     }
 }
 
-/// Tells whether the process was started so that it outlives its terminal.
+/// Returns whether the process was started with `nohup`.
 fn ignores_hangup() -> bool {
     let status = disk::read(Path::new("/proc/self/status")).ok().flatten().unwrap_or_default();
     let status = String::from_utf8_lossy(&status);
@@ -65,7 +65,7 @@ fn ignores_hangup() -> bool {
     ignored.is_some_and(|bits| bits & 1 == 1)
 }
 
-/// Lets this process be told to stop when the one that started it is gone; fails where it is gone already.
+/// Lets this process be told to stop when the one that started it is gone; fails if it is gone already.
 pub(crate) fn end_with_parent(parent: u32) -> io::Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     set_parent_process_death_signal(Some(Signal::TERM))?;

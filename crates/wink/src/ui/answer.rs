@@ -1,6 +1,6 @@
-//! What a command answers, and the one place that writes it.
+//! The answer of a command, and how it is written.
 //!
-//! Standard output is data, standard error is talk.
+//! Data goes to stdout; notes, hints and errors go to stderr.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,18 +11,18 @@ use crate::json::Document;
 use crate::ui::output::{self, Output};
 use crate::ui::style::{self, Paint};
 
-/// Holds what a command has to say.
+/// What a command prints, and its exit code.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// The code that the process ends with.
+    /// The exit code.
     pub(crate) exit: u8,
-    /// What goes to standard output.
+    /// The text for stdout.
     pub(crate) text: String,
-    /// The content of a file, which goes there after it.
+    /// File content for stdout, after the text.
     pub(crate) bytes: Vec<u8>,
-    /// What goes to standard error, a line each.
+    /// Lines for stderr.
     pub(crate) notes: Vec<String>,
-    /// What the text is, for its colours.
+    /// Which parts of the text get colours.
     pub(crate) paint: Paint,
     /// Whether the text may be longer than a screen.
     pub(crate) is_long: bool,
@@ -34,26 +34,26 @@ impl Answer {
         Ok(Self { text: line(document)?, ..Self::default() })
     }
 
-    /// Says what the text is, for its colours.
+    /// Sets which parts of the text get colours.
     pub(crate) fn painted(mut self, paint: Paint) -> Self {
         self.paint = paint;
         self
     }
 
-    /// Says that the text may be longer than a screen.
+    /// Lets the text go through the pager.
     pub(crate) fn long(mut self) -> Self {
         self.is_long = true;
         self
     }
 
-    /// Sets the code that the process ends with.
+    /// Sets the exit code.
     pub(crate) fn exit(mut self, exit: u8) -> Self {
         self.exit = exit;
         self
     }
 }
 
-/// Says one thing to programs before the answer, at once.
+/// Prints a document before the answer, immediately.
 pub(crate) fn item<D: Document>(document: &D) -> Result<(), CliError> {
     let line = line(document)?;
     output::say_to_programs(line.trim_end());
@@ -69,17 +69,17 @@ fn line<D: Document>(document: &D) -> Result<String, CliError> {
 #[derive(Serialize)]
 struct Versioned<'a, D> {
     schema: &'static str,
-    /// What went before the `summary`, if anything, was `progress` or `item`.
+    /// `summary` for the answer; `progress` or `item` before it.
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(flatten)]
     document: &'a D,
 }
 
-/// Whether a thread is writing the last line already; no other thread does then.
+/// Whether a thread has begun to write the last line.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Says to programs that the command was interrupted, unless it is done, and ends the process.
+/// Prints that the command was interrupted, unless it is done, and exits.
 pub(crate) fn interrupted() {
     let failure = CliError::interrupted();
     if !IS_CLOSED.swap(true, Ordering::SeqCst) {
@@ -88,10 +88,10 @@ pub(crate) fn interrupted() {
     std::process::exit(failure.exit().into());
 }
 
-/// Writes what a command answered, or how it failed, and returns the exit code.
+/// Writes the answer or the error, and returns the exit code.
 pub(crate) fn finish(result: Result<Answer, CliError>, output: &Output) -> u8 {
     while IS_CLOSED.swap(true, Ordering::SeqCst) {
-        // The thread that was faster ends the process.
+        // The other thread exits the process.
         std::thread::park();
     }
     let written = result.and_then(|answer| {

@@ -10,7 +10,7 @@ use wink_fs::{Snapshot, SnapshotCause};
 
 use crate::json::SkippedEntry;
 
-/// Writes a number with separators between thousands.
+/// Formats a number with separators between thousands.
 pub(crate) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -23,12 +23,12 @@ pub(crate) fn number(n: u64) -> String {
     text
 }
 
-/// Writes how many of something there are.
+/// Formats a count with its noun.
 pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(n), if n == 1 { one } else { many })
 }
 
-/// Writes a size.
+/// Formats a size in bytes.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {
@@ -44,25 +44,29 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// Reads a size such as `2 GiB`, `500M` or `1024`.
+/// Parses a size such as `2 GiB`, `500M` or `1024`.
 pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits =
         text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
     let (number, unit) = text.split_at(digits);
-    let power = match unit.trim().to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
+    let unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "ki" | "kib" => 1 << 10,
+        "m" | "mb" | "mi" | "mib" => 1 << 20,
+        "g" | "gb" | "gi" | "gib" => 1 << 30,
+        "t" | "tb" | "ti" | "tib" => 1 << 40,
         _ => return None,
     };
-    let bytes = number.parse::<f64>().ok()? * 1024_f64.powi(power);
+    // A float has no room for all digits of a large integer.
+    if let Ok(number) = number.parse::<u64>() {
+        return number.checked_mul(unit).filter(|bytes| *bytes > 0);
+    }
+    let bytes = number.parse::<f64>().ok()? * unit as f64;
     (bytes >= 1.0 && bytes < u64::MAX as f64).then_some(bytes as u64)
 }
 
-/// Writes how long ago something was.
+/// Formats an age in its largest unit.
 pub(crate) fn age(age: Duration) -> String {
     let seconds = age.as_secs();
     let (n, one, many) = match seconds {
@@ -74,17 +78,17 @@ pub(crate) fn age(age: Duration) -> String {
     format!("{} ago", counted(n, one, many))
 }
 
-/// Writes a moment for programs.
+/// Formats a time in UTC, for programs.
 pub(crate) fn utc(at: SystemTime) -> String {
     moment(at).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// Writes a moment for people, in their own time zone.
+/// Formats a time in the local time zone, for people.
 pub(crate) fn local(at: SystemTime) -> String {
     moment(at).to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Writes a moment for people that was written for programs.
+/// Converts a time from [`utc`] to [`local`].
 pub(crate) fn local_of_utc(text: &str) -> String {
     text.parse().map_or(text.to_owned(), |at: Timestamp| local(at.into()))
 }
@@ -93,7 +97,7 @@ fn moment(at: SystemTime) -> Timestamp {
     Timestamp::try_from(at).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// Writes a snapshot's id, with its tag where it has one.
+/// Formats a snapshot's id, and its tag if it has one.
 pub(crate) fn snapshot_name(snapshot: &Snapshot) -> String {
     match &snapshot.tag {
         Some(tag) => format!("{}  {tag}", snapshot.id.short()),
@@ -101,7 +105,7 @@ pub(crate) fn snapshot_name(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Writes a snapshot in one line.
+/// Formats a snapshot in one line.
 pub(crate) fn snapshot_line(snapshot: &Snapshot) -> String {
     let mut parts = vec![snapshot.id.short(), local(snapshot.created_at)];
     parts.extend(snapshot.tag.clone());
@@ -109,16 +113,23 @@ pub(crate) fn snapshot_line(snapshot: &Snapshot) -> String {
         parts.push("(saved before files were replaced)".to_owned());
     }
     parts.extend(snapshot.message.as_deref().map(first_line));
+    parts.extend(incomplete(snapshot).map(|it| format!("({it})")));
     parts.join("  ")
 }
 
-/// Writes the first line of a text, without what a terminal would take for a command.
+/// Says that a snapshot is incomplete, if it is.
+pub(crate) fn incomplete(snapshot: &Snapshot) -> Option<String> {
+    let missing = snapshot.missing().count() as u64;
+    (missing > 0).then(|| format!("incomplete: {} missing", counted(missing, "path", "paths")))
+}
+
+/// Returns the first line of a text, without control characters.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Writes what snapshots do not hold, in at most so many words.
+/// Lists the first entries that a snapshot does not contain.
 pub(crate) fn skipped(all: &[&SkippedEntry]) -> String {
     const SHOWN: usize = 3;
     let mut text: Vec<_> =
@@ -129,7 +140,7 @@ pub(crate) fn skipped(all: &[&SkippedEntry]) -> String {
     text.join(", ")
 }
 
-/// Says in a line of its own what was left out, where anything was.
+/// Returns a line that lists the entries a snapshot does not contain, if any.
 pub(crate) fn not_captured(all: &[SkippedEntry]) -> String {
     if all.is_empty() {
         String::new()
@@ -138,8 +149,8 @@ pub(crate) fn not_captured(all: &[SkippedEntry]) -> String {
     }
 }
 
-/// Writes a word so that a shell takes it as it is.
-pub(crate) fn for_shell(word: &str) -> String {
+/// Quotes a word for a shell, if necessary.
+pub(crate) fn shell_quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
@@ -148,12 +159,12 @@ pub(crate) fn for_shell(word: &str) -> String {
     }
 }
 
-/// Writes a path so that a shell takes it as it is, whatever bytes are in it.
-pub(crate) fn path_for_shell(path: &Path) -> String {
+/// Quotes a path for a shell, whatever bytes are in it.
+pub(crate) fn shell_quote_path(path: &Path) -> String {
     match path.to_str().filter(|text| !text.chars().any(char::is_control)) {
-        Some(text) => for_shell(text),
+        Some(text) => shell_quote(text),
         None => {
-            // What a terminal cannot show as it is would be lost on the way.
+            // Bytes that a terminal cannot show would be lost when the path is copied.
             let octal = |byte: &u8| match byte {
                 b'\'' | b'\\' | 0..=31 | 127.. => format!("\\{byte:03o}"),
                 plain => char::from(*plain).to_string(),
@@ -192,6 +203,15 @@ mod tests {
     }
 
     #[test]
+    fn a_size_has_one_unit_and_all_its_digits() {
+        for text in ["5 i", "5bbb", "5ib", "1kiiib", "1kbb"] {
+            assert_eq!(parse_size(text), None, "{text}");
+        }
+        assert_eq!(parse_size("9007199254740993"), Some(9_007_199_254_740_993));
+        assert_eq!(parse_size("5 B"), Some(5));
+    }
+
+    #[test]
     fn ages_are_told_in_the_largest_unit() {
         let age = |seconds| super::age(Duration::from_secs(seconds));
         assert_eq!((age(59), age(60)), ("less than a minute ago".into(), "1 minute ago".into()));
@@ -199,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_takes_words_as_they_are() {
-        assert_eq!(for_shell("/src/a-b.rs"), "/src/a-b.rs");
-        assert_eq!(for_shell("/it's $HOME"), r"'/it'\''s $HOME'");
-        assert_eq!(for_shell(""), "''");
-        assert_eq!(path_for_shell(Path::new("/my project")), "'/my project'");
+    fn words_and_paths_are_quoted_for_a_shell() {
+        assert_eq!(shell_quote("/src/a-b.rs"), "/src/a-b.rs");
+        assert_eq!(shell_quote("/it's $HOME"), r"'/it'\''s $HOME'");
+        assert_eq!(shell_quote(""), "''");
+        assert_eq!(shell_quote_path(Path::new("/my project")), "'/my project'");
         let raw = Path::new(OsStr::from_bytes(b"/it's\xe9\n7"));
-        assert_eq!(path_for_shell(raw), r"$'/it\047s\351\0127'");
+        assert_eq!(shell_quote_path(raw), r"$'/it\047s\351\0127'");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! What comes in by standard input.
+//! Reads standard input: content, and answers to questions.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, IsTerminal, Read};
 
 use crate::error::CliError;
+use crate::ui::output;
 
-/// More than this is taken for a mistake.
+/// More input than this is an error.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Reads all of standard input.
@@ -17,4 +18,18 @@ pub(crate) fn read() -> Result<Vec<u8>, CliError> {
     } else {
         Ok(bytes)
     }
+}
+
+/// Returns whether a question can be asked.
+pub(crate) fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks on the terminal; returns whether the answer is yes.
+pub(crate) fn ask(question: &str) -> Result<bool, CliError> {
+    output::ask(&format!("{question} [y/N]"));
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    read.map_err(|error| CliError::input(&error))?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

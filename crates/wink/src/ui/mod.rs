@@ -3,7 +3,6 @@
 //! `output` is the only place that prints; `answer` holds what a command returns, as text and as JSON.
 
 pub(crate) mod answer;
-pub(crate) mod confirm;
 pub(crate) mod format;
 pub(crate) mod input;
 pub(crate) mod output;

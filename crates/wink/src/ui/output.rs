@@ -1,4 +1,4 @@
-//! What the answer is written to: a terminal with or without colours, a pager, or a pipe.
+//! Writes to the terminal, a pager or a pipe.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::project::config::{Config, Key};
 use crate::ui::style::{self, Paint};
 
-/// Says how to write.
+/// How to write: JSON or text, with or without colours and pager.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) json: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(args: &GlobalArgs) -> Self {
-        // What a person's file says wrong is told by the command that needs it.
+        // An error in the config file is reported by the command that needs it.
         let config = Config::read().unwrap_or_default();
         let said = |key| config.find(key, None).map(|(value, _)| value).unwrap_or_default();
         let color = match args.color {
@@ -30,17 +30,17 @@ impl Output {
             color => color,
         };
         let pager = Some(said(Key::Pager)).filter(|_| !args.no_pager && !args.json);
-        // One that only prints is none.
+        // `cat` is no pager.
         let pager = pager.filter(|pager| !matches!(pager.trim(), "" | "cat"));
         Self { json: args.json, color, pager }
     }
 
-    /// For what is said before it is known how.
+    /// The output for errors in the arguments.
     pub(crate) fn plain(json: bool) -> Self {
         Self { json, color: ColorWhen::Auto, pager: None }
     }
 
-    /// Writes data for people; what is long goes through the pager, where a terminal shows it.
+    /// Writes the text of an answer; on a terminal, long text goes through the pager.
     pub(crate) fn text(&self, text: &str, paint: &Paint, is_long: bool) -> Result<(), CliError> {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
@@ -55,7 +55,7 @@ impl Output {
         }
     }
 
-    /// Writes the content of a file: as it is, unless a terminal would obey it.
+    /// Writes file content unchanged; on a terminal, without control sequences.
     pub(crate) fn content(&self, data: &[u8]) -> Result<(), CliError> {
         if io::stdout().is_terminal() {
             self.bytes(style::harmless(&String::from_utf8_lossy(data)).as_bytes())
@@ -64,7 +64,7 @@ impl Output {
         }
     }
 
-    /// Writes data as it is; a reader that has seen enough, such as `head`, is no failure.
+    /// Writes bytes; a closed pipe, as by `head`, is not an error.
     fn bytes(&self, data: &[u8]) -> Result<(), CliError> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(data).and_then(|()| stdout.flush()) {
@@ -73,13 +73,13 @@ impl Output {
         }
     }
 
-    /// Writes talk.
+    /// Writes a note or error to stderr, with colours.
     pub(crate) fn talk(&self, text: &str) {
         let mut stderr = io::stderr();
         let text = for_people(text);
         let colored = !self.json && self.is_colored(&stderr);
         let text = if colored { style::talk(&text) } else { text };
-        // With stderr closed, there is no user left to tell.
+        // With stderr closed, there is nowhere to report the error.
         let _ = writeln!(stderr, "{text}");
     }
 
@@ -92,42 +92,42 @@ impl Output {
     }
 }
 
-/// Writes a line of talk without colours.
+/// Writes a line to stderr without colours.
 pub(crate) fn say(line: &str) {
-    // With stderr closed, there is no user left to tell.
+    // With stderr closed, there is nowhere to report the error.
     let _ = writeln!(io::stderr(), "{}", for_people(line));
 }
 
-/// Asks something in a line of talk that does not end.
+/// Writes a question to stderr, without a newline.
 pub(crate) fn ask(question: &str) {
     let mut stderr = io::stderr();
     let _ = write!(stderr, "{} ", for_people(question)).and_then(|()| stderr.flush());
 }
 
-/// Returns talk as it is written: files have their say in it too, and a terminal must not obey them.
+/// Removes control sequences for a terminal: messages contain names and content of files.
 fn for_people(talk: &str) -> String {
     if io::stderr().is_terminal() { style::harmless(talk) } else { talk.to_owned() }
 }
 
 /// Writes a line of JSON before the answer.
 pub(crate) fn say_to_programs(line: &str) {
-    // Who reads no more is told when the answer is written.
+    // A closed stdout is reported when the answer is written.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// Shows a text in a pager; false where that cannot be started.
+/// Shows a text in a pager; returns false if it cannot be started.
 fn page(pager: &str, text: &str) -> bool {
     let mut command = Command::new("sh");
     command.args(["-c", pager]).stdin(Stdio::piped());
     if env::var_os("LESS").is_none() {
-        // As git does: quits where one screen is enough, shows colours, leaves the text there.
+        // As git does: quit if one screen is enough, show colours, leave the text on screen.
         command.env("LESS", "FRX");
     }
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        // A person who has seen enough closes it.
+        // The user may quit the pager before the end.
         let _ = stdin.write_all(text.as_bytes());
     }
-    // With these the shell says that there is no such program, or that it cannot be started.
+    // The shell exits with these if the program is missing or cannot be started.
     child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }

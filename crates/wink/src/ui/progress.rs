@@ -1,4 +1,4 @@
-//! That something takes long, said while it does.
+//! Progress of long work.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -12,16 +12,16 @@ use wink_fs::Figures;
 use crate::sys::process::{self, Transferred};
 use crate::ui::{format, output};
 
-/// What is done sooner is not worth a word.
+/// Shorter work shows no progress.
 const WORTH_SAYING: Duration = Duration::from_millis(300);
 
-/// How often a line is written where there is no terminal.
+/// How often a line is printed without a terminal.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// How often a terminal is drawn.
+/// How often the terminal is redrawn.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Who wants to know.
+/// The reader of the progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     People,
@@ -29,14 +29,14 @@ pub(crate) enum Audience {
     None,
 }
 
-/// Says what is being done until it is dropped.
+/// Shows progress until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     running: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Begins to say it: to people on stderr, to programs before the answer on stdout.
+    /// Starts to show progress: to people on stderr, to programs as JSON on stdout.
     pub(crate) fn begin(
         doing: &'static str,
         counted: &wink_fs::Progress,
@@ -69,7 +69,7 @@ impl Drop for Progress {
     }
 }
 
-/// What is being done, for how long, how far it is, and how much the system had read and written before.
+/// The work, its start and its counters.
 struct Work {
     doing: &'static str,
     counted: wink_fs::Progress,
@@ -83,7 +83,7 @@ impl Work {
         Self { doing, counted: counted.clone(), began, before }
     }
 
-    /// Returns how much was read and written since; nothing where the system does not tell.
+    /// Returns how much the process has read and written since the start, if the system says.
     fn moved(&self) -> Option<Transferred> {
         let (before, now) = (self.before?, process::transferred()?);
         let read = now.read.saturating_sub(before.read);
@@ -123,12 +123,12 @@ impl Work {
             bytes_read: moved.map(|it| it.read),
             bytes_written: moved.map(|it| it.written),
         };
-        // Numbers and text can be written.
+        // Serializing numbers and text cannot fail.
         serde_json::to_string(&line).unwrap_or_default()
     }
 }
 
-/// What programs are told before the answer.
+/// A line of progress for programs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ProgressLine {
@@ -137,14 +137,14 @@ pub(crate) struct ProgressLine {
     kind: &'static str,
     doing: &'static str,
     elapsed_ms: u64,
-    /// Files and links that were read, where they are counted.
+    /// Files and links that were read, if they are counted.
     files: u64,
-    /// How many there will be, where that is known.
+    /// How many there will be, if known.
     expected_files: Option<u64>,
     /// Bytes of them that were read.
     bytes: u64,
     expected_bytes: Option<u64>,
-    /// What the whole process read, where the system tells.
+    /// What the whole process read, if the system tells.
     bytes_read: Option<u64>,
     bytes_written: Option<u64>,
 }
@@ -180,7 +180,7 @@ fn figures_text(figures: Figures, time: Duration) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// Draws a line that goes away when the work is done.
+/// Draws a line that disappears when the work is done.
 fn draw(waiting: &Receiver<()>, work: &Work) {
     if waiting.recv_timeout(WORTH_SAYING) != Err(RecvTimeoutError::Timeout) {
         return;
@@ -197,7 +197,7 @@ fn draw(waiting: &Receiver<()>, work: &Work) {
     bar.finish_and_clear();
 }
 
-/// Does something from time to time until the work is done.
+/// Repeats something at an interval until the work is done.
 fn every(waiting: &Receiver<()>, time: Duration, mut say: impl FnMut()) {
     while waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
         say();

@@ -1,4 +1,4 @@
-//! What the workspace told while a command ran, and a person should know.
+//! The note about snapshots that were pruned while a command ran.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -7,7 +7,7 @@ use wink_fs::Event;
 use crate::sys::lock::lock;
 use crate::ui::format;
 
-/// Remembers what was told; a clone is another handle to it.
+/// Counts pruned snapshots; clones share the count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PruneNotice(Arc<Mutex<Told>>);
 
@@ -23,17 +23,19 @@ impl PruneNotice {
         }
     }
 
-    /// Returns how many snapshots went.
+    /// Returns how many snapshots were pruned.
     pub(crate) fn pruned(&self) -> u64 {
         self.told().pruned
     }
 
-    /// Says it to a person.
+    /// Returns the note, if any snapshot was pruned.
     pub(crate) fn note(&self) -> Option<String> {
         let pruned = self.pruned();
         (pruned > 0).then(|| {
             let count = format::counted(pruned, "old snapshot", "old snapshots");
-            format!("note: {count} without a tag went, to make room; `wink tag` keeps one for good")
+            format!(
+                "note: pruned {count} without a tag, to free space; `wink tag` keeps a snapshot"
+            )
         })
     }
 
@@ -56,7 +58,7 @@ mod tests {
         assert_eq!(
             prune_notice.note().as_deref(),
             Some(
-                "note: 1 old snapshot without a tag went, to make room; `wink tag` keeps one for good"
+                "note: pruned 1 old snapshot without a tag, to free space; `wink tag` keeps a snapshot"
             )
         );
     }

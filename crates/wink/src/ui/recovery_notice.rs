@@ -1,4 +1,4 @@
-//! What was put right after a process that died, which a person should know.
+//! Warnings about the recovery of interrupted work.
 
 use wink_fs::{Event, TreePath};
 
@@ -7,12 +7,15 @@ use crate::ui::{format, output};
 /// How many paths are named.
 const NAMED: usize = 3;
 
-/// Says on standard error what was taken back of a call that died, and what was not.
-pub(crate) fn tell(event: &Event) {
-    for warning in warnings(event) {
-        tracing::warn!("{warning}");
-        output::say(&format!("warning: {warning}"));
-    }
+/// Prints what recovery rolled back or finished, and what it left alone.
+pub(crate) fn print(event: &Event) {
+    warnings(event).iter().for_each(|warning| warn(warning));
+}
+
+/// Prints a warning.
+pub(crate) fn warn(warning: &str) {
+    tracing::warn!("{warning}");
+    output::say(&format!("warning: {warning}"));
 }
 
 fn warnings(event: &Event) -> Vec<String> {
@@ -22,12 +25,15 @@ fn warnings(event: &Event) -> Vec<String> {
             finished_warnings(name, finished, left)
         }
         Event::ReplacementUnfinished { name } => vec![format!(
-            "`{name}` was cut off before it was done, and the files cannot be written to now: some are as they were \
-             before it, others as they are to be; the next command that can write finishes it"
+            "`{name}` was interrupted, and the files are not writable now: some have the old content, others the new; \
+             the next command that can write finishes it"
+        )],
+        Event::HousekeepingFailed { name, reason } => vec![format!(
+            "`{name}` was done, but the history could not be tidied after it ({reason}); a later command does that"
         )],
         Event::EntryWaits { path, place } => vec![format!(
-            "what a program wrote into {path} after it was replaced or removed is in `{}`, because something else is \
-             at {path} now; it comes back when that is gone",
+            "a program wrote into {path} after it was replaced or removed; that content is in `{}`, because {path} exists \
+             again, and returns when {path} is removed",
             place.display()
         )],
         Event::EntryReturned { path } => vec![format!(
@@ -39,29 +45,24 @@ fn warnings(event: &Event) -> Vec<String> {
 
 fn finished_warnings(name: &str, finished: &[TreePath], left: &[TreePath]) -> Vec<String> {
     let finished = named(finished).map(|paths| {
-        format!(
-            "`{name}` was cut off before it was done, and was finished now: {paths}; `wink op log` shows it"
-        )
+        format!("`{name}` was interrupted, and is finished now: {paths}; see `wink op log`")
     });
     let left = named(left).map(|paths| {
         format!(
-            "`{name}` was cut off and could not be finished everywhere: these paths were changed since, or what \
-             was to come there is not beside the files any more, so they stay as they are: {paths}"
+            "`{name}` was interrupted, and could not be finished for paths that changed since then or whose new content \
+             is missing; they are left alone: {paths}"
         )
     });
     finished.into_iter().chain(left).collect()
 }
 
 fn taken_back_warnings(taken_back: &[TreePath], left: &[TreePath]) -> Vec<String> {
-    let taken_back = named(taken_back).map(|paths| {
-        format!(
-            "a call was cut off before it was done, and what it had changed was taken back: {paths}"
-        )
-    });
+    let taken_back = named(taken_back)
+        .map(|paths| format!("a call was interrupted, and its changes were rolled back: {paths}"));
     let left = named(left).map(|paths| {
         format!(
-            "other programs may have written into files since a call was cut off, so they stay as they are: {paths}; \
-             `wink op log` names the operation that keeps what was there before"
+            "other programs may have written into these files after a call was interrupted, so they are left alone: {paths}; \
+             `wink op log` shows the operation that keeps the old content"
         )
     });
     taken_back.into_iter().chain(left).collect()
@@ -81,35 +82,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_taken_back_and_what_was_not_are_said() {
+    fn rolled_back_and_unfinished_paths_are_named() {
         let paths = |names: &[&str]| names.iter().map(|it| TreePath::parse(it).unwrap()).collect();
         let (taken_back, left) = (paths(&["a", "b", "c", "d", "e"]), paths(&["f"]));
         assert_eq!(
             warnings(&Event::Recovered { taken_back, left }),
             [
-                "a call was cut off before it was done, and what it had changed was taken back: \
+                "a call was interrupted, and its changes were rolled back: \
                  a, b, c and 2 paths more",
-                "other programs may have written into files since a call was cut off, so they stay as they are: f; \
-                 `wink op log` names the operation that keeps what was there before",
+                "other programs may have written into these files after a call was interrupted, so they are left alone: f; \
+                 `wink op log` shows the operation that keeps the old content",
             ]
         );
         let (finished, left) = (paths(&["a", "b"]), paths(&["zz"]));
         assert_eq!(
             warnings(&Event::ReplacementFinished { name: "restore".into(), finished, left }),
             [
-                "`restore` was cut off before it was done, and was finished now: a, b; `wink op log` shows it",
-                "`restore` was cut off and could not be finished everywhere: these paths were changed since, or \
-                 what was to come there is not beside the files any more, so they stay as they are: zz",
+                "`restore` was interrupted, and is finished now: a, b; see `wink op log`",
+                "`restore` was interrupted, and could not be finished for paths that changed since then or whose new \
+                 content is missing; they are left alone: zz",
             ]
         );
         assert!(warnings(&Event::SnapshotsPruned { ids: Vec::new() }).is_empty());
         let (path, place) = (TreePath::parse("a").unwrap(), "/p/.wink-staging/1-2-3-4/7".into());
         assert_eq!(
             warnings(&Event::EntryWaits { path: path.clone(), place }),
-            [
-                "what a program wrote into a after it was replaced or removed is in `/p/.wink-staging/1-2-3-4/7`, \
-              because something else is at a now; it comes back when that is gone"
-            ]
+            ["a program wrote into a after it was replaced or removed; that content is in \
+                 `/p/.wink-staging/1-2-3-4/7`, because a exists again, and returns when a is removed"]
         );
         assert_eq!(
             warnings(&Event::EntryReturned { path }),

@@ -1,22 +1,22 @@
-//! How much room there is on the terminal that the answer goes to.
+//! The width of the terminal, and text wrapped to it.
 
 use std::env;
 use std::io::{self, IsTerminal as _};
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// The width where there is no terminal.
+/// The width without a terminal.
 const USUAL: usize = 80;
 
-/// More than any terminal has; a larger width is a mistake of the user or program that set it.
+/// A larger width is a mistake in `COLUMNS`.
 const MOST: usize = 1000;
 
-/// Tells whether a person looks at the answer, in a pager or not.
+/// Returns whether stdout is a terminal.
 pub(crate) fn is_there() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Returns how wide it is.
+/// Returns the width.
 pub(crate) fn width() -> usize {
     let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|it| it.ws_col.into());

@@ -1,11 +1,11 @@
-//! Which lines of a change belong together, and the words by which they differ.
+//! Pairs changed lines, and finds the words that differ.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
-/// How many lines further on the counterpart of a line is looked for.
+/// How many lines ahead the counterpart of a line is searched.
 const NEAR: usize = 4;
 
 /// Lines beyond this length are not compared word by word.
@@ -14,14 +14,14 @@ const MOST_BYTES: usize = 1_000;
 /// The time for all lines of a text; after it, lines have no counterparts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A line that went and the one that came in its place.
+/// A removed line and the line that replaced it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) old: Marked,
     pub(crate) new: Marked,
 }
 
-/// The place of a line among those of its side, and the parts of it that the other one does not have.
+/// The index of a line on its side, and the parts that differ.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
     pub(crate) at: usize,
@@ -39,13 +39,14 @@ impl Pairing {
         Self { deadline: Instant::now() + PATIENCE }
     }
 
-    /// Returns the pairs among lines that went and lines that came together, in order.
+    /// Returns the pairs among removed and added lines, in order.
     pub(crate) fn pairs(&self, old: &[&str], new: &[&str]) -> Vec<Pair> {
-        let (mut pairs, mut next) = (Vec::new(), 0);
+        let mut pairs = Vec::new();
+        let mut next = 0;
         for (at, line) in old.iter().enumerate() {
             let near = new.iter().enumerate().skip(next).take(NEAR);
-            let found = near.filter_map(|(to, other)| Some((to, self.differing(line, other)?)));
-            if let Some((to, [old, new])) = { found }.next() {
+            let mut found = near.filter_map(|(to, other)| Some((to, self.differing(line, other)?)));
+            if let Some((to, [old, new])) = found.next() {
                 let pair =
                     Pair { old: Marked { at, parts: old }, new: Marked { at: to, parts: new } };
                 pairs.push(pair);
@@ -55,7 +56,7 @@ impl Pairing {
         pairs
     }
 
-    /// Returns the parts by which two lines differ; `None` where they have too little in common.
+    /// Returns the parts by which two lines differ; `None` if they have too little in common.
     fn differing(&self, old: &str, new: &str) -> Option<[Vec<Range<usize>>; 2]> {
         if old.len().max(new.len()) > MOST_BYTES || Instant::now() > self.deadline {
             return None;
@@ -75,7 +76,7 @@ impl Pairing {
     }
 }
 
-/// Cuts a line into words, blanks, and other characters one by one.
+/// Splits a line into words, blanks, and other characters one by one.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = line;

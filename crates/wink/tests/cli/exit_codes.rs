@@ -20,8 +20,13 @@ fn scene() -> Scene {
 fn every_code_is_documented() {
     let document = include_str!("../../../../docs/exit-codes.md");
     let help = Scene::empty().ok(&["--help"]);
-    let codes = wink_fs::ErrorKind::ALL.iter().map(|kind| kind.exit_code());
-    for code in codes.chain([0, 1, 2, 3, 10, 12]) {
+    // A unit test keeps this table equal to the code.
+    let errors = include_str!("../../../../docs/errors.md");
+    let rows = errors.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let codes: Vec<u8> =
+        rows.map(|row| row.split(" | ").nth(2).unwrap().parse().unwrap()).collect();
+    assert_eq!(codes.len(), wink_fs::ErrorKind::ALL.len());
+    for code in codes.into_iter().chain([0, 1, 2, 3, 10, 12]) {
         assert!(document.contains(&format!("| {code} |")), "{code}");
         assert!(help.contains(&format!(" {code} ")), "{code}");
     }
@@ -118,7 +123,7 @@ fn code_15_is_that_the_files_are_gone_and_then_their_history_is_not() {
     let output = scene.wink_in(&scene.path("home"), &args).output().unwrap();
     let said = crate::cli::scene::stderr(&output);
     assert_eq!(output.status.code(), Some(15), "{said}");
-    assert!(said.contains("is gone") && said.contains("wink restore @-"), "{said}");
+    assert!(said.contains("is missing") && said.contains("wink restore @-"), "{said}");
     std::fs::create_dir(&project).unwrap();
     scene.ok(&["restore", "@-"]);
     assert_eq!(scene.read("a"), "one\n");
@@ -143,7 +148,7 @@ fn code_15_is_also_that_a_workspace_is_named_or_stood_in_which_is_gone() {
         let said = crate::cli::scene::stderr(&output);
         assert_eq!(output.status.code(), Some(15), "{said}");
         let next = format!("mkdir -p {0} && cd {0} && wink restore @-", project.display());
-        assert!(said.contains("is gone; its history is not") && said.contains(&next), "{said}");
+        assert!(said.contains("is missing; its history is kept") && said.contains(&next), "{said}");
     }
     let server = scene.wink_in(&scene.path("home"), &["mcp", "--root", "../project"]).output();
     assert_eq!(server.unwrap().status.code(), Some(15));
@@ -168,7 +173,7 @@ fn a_directory_that_another_one_took_the_place_of_is_to_be_entered_again() {
     let output = command.output().unwrap();
     let said = crate::cli::scene::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    let next = format!("go there again: cd {}", scene.path("project").display());
+    let next = format!("enter it again: cd {}", scene.path("project").display());
     assert!(said.contains(&next), "{said}");
 }
 
@@ -180,7 +185,7 @@ fn code_16_is_a_limit() {
 }
 
 #[test]
-fn code_130_is_that_somebody_gave_up() {
+fn code_130_is_an_interrupt() {
     let scene = scene();
     let started = scene.project("started");
     let command = "command=touch started; sleep 100";

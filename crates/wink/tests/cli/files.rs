@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Output, Stdio};
 
 use crate::cli::scene::{Scene, stderr};
@@ -106,4 +107,40 @@ fn a_write_says_what_it_may_replace() {
     let outside = write(&scene, &["../outside"], b"x");
     assert_eq!(outside.status.code(), Some(1), "{}", stderr(&outside));
     assert!(!scene.path("outside").exists());
+}
+
+fn mode_of(scene: &Scene, name: &str) -> u32 {
+    std::fs::metadata(scene.project(name)).unwrap().permissions().mode() & 0o777
+}
+
+/// A directory of mode 0700 came back as 0755, and nothing said that it had changed.
+#[test]
+fn a_private_directory_is_shown_and_comes_back_as_one() {
+    let scene = Scene::new();
+    scene.write("keys/key", "secret\n");
+    let set = |mode| {
+        let permissions = PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(scene.project("keys"), permissions).unwrap();
+    };
+    set(0o700);
+    scene.ok(&["snapshot", "--tag", "private"]);
+    std::fs::remove_dir_all(scene.project("keys")).unwrap();
+    scene.ok(&["restore", "private"]);
+    assert_eq!(mode_of(&scene, "keys"), 0o700);
+    set(0o755);
+    assert_eq!(scene.json(&["status"])["changes"]["modified"], 1);
+    assert!(scene.ok(&["diff"]).contains("no longer private keys\n"));
+    assert!(scene.ok(&["diff", "--name-status"]).contains("keys"));
+    scene.ok(&["restore", "private"]);
+    assert_eq!(mode_of(&scene, "keys"), 0o700);
+    assert_eq!(scene.json(&["status"])["changes"]["modified"], 0);
+    // An empty one that is deleted and brought back, too.
+    std::fs::remove_file(scene.project("keys/key")).unwrap();
+    scene.ok(&["tool", "rm", "path=keys"]);
+    scene.ok(&["undo"]);
+    assert_eq!(mode_of(&scene, "keys"), 0o700);
+    set(0o755);
+    scene.ok(&["tool", "rm", "path=keys"]);
+    scene.ok(&["undo"]);
+    assert_eq!(mode_of(&scene, "keys"), 0o755);
 }

@@ -19,7 +19,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// Kills the command when it makes a system call for the n-th time; tells whether it came to that.
+/// Kills the command when it makes a system call for the n-th time; returns whether it came to that.
 fn killed_at(scene: &Scene, call: &str, nth: usize) -> bool {
     let trace = format!("trace={call}");
     let inject = format!("inject={call}:signal=KILL:when={nth}");
@@ -78,7 +78,7 @@ fn check_killed_after(call: &str, step: usize, before: impl Fn(&Scene)) -> usize
         assert!(stdout(&status).contains("(+0 ~1 -0)"), "{at}: {}", stdout(&status));
         scene.ok(&["merge", "attempt", "-q"]);
         assert_eq!(scene.read("c/d"), at);
-        scene.ok(&["branch", "delete", "attempt", "--yes", "-q"]);
+        scene.ok(&["fork", "delete", "attempt", "--yes", "-q"]);
         std::fs::remove_dir_all(&fork).unwrap();
         before(&scene);
         nth += step;
@@ -87,42 +87,50 @@ fn check_killed_after(call: &str, step: usize, before: impl Fn(&Scene)) -> usize
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_mkdir_is_made_by_the_same_command() {
     assert!(check_killed_at("mkdir", 1) > 3);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_mkdirat_is_made_by_the_same_command() {
     assert!(check_killed_at("mkdirat", 1) > 3);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_renameat2_is_made_by_the_same_command() {
     assert!(check_killed_at("renameat2", 1) > 5);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_rename_is_made_by_the_same_command() {
     assert!(check_killed_at("rename", 1) > 3);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_link_or_unlink_is_made_by_the_same_command() {
     assert!(check_killed_at("linkat", 1) > 0);
     assert!(check_killed_at("unlink", 1) > 1);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_unlinkat_is_made_by_the_same_command() {
     assert!(check_killed_at("unlinkat", 2) > 3);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_fsync_is_made_by_the_same_command() {
     assert!(check_killed_at("fsync", 3) > 3);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_at_openat_is_made_by_the_same_command() {
     assert!(check_killed_at("openat", 16) > 5);
 }
@@ -133,11 +141,13 @@ fn kill_between_files(scene: &Scene) {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_again_while_it_removes_files_is_made_by_the_same_command() {
     assert!(check_killed_after("unlinkat", 4, kill_between_files) > 3);
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_fork_that_is_killed_again_while_it_finishes_a_change_is_made_by_the_same_command() {
     assert!(check_killed_after("renameat2", 3, kill_between_files) > 2);
 }
@@ -179,7 +189,7 @@ fn check_file_of_user(own: impl Fn(&Path) -> PathBuf) {
     for args in [&FORK[..], &["fork", "attempt", "@", "--json"]] {
         let (code, said) = scene.fails(args);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("was left by a `wink fork` that was interrupted"), "{said}");
+        assert!(said.contains("was left by an interrupted `wink fork`"), "{said}");
         assert!(said.contains(&format!("`{named}`")), "{said}");
         check_all_there(&fork, &before);
     }
@@ -189,16 +199,19 @@ fn check_file_of_user(own: impl Fn(&Path) -> PathBuf) {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_users_file_in_a_half_made_fork_stays_and_is_named() {
     check_file_of_user(|fork| fork.join("own.txt"));
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_users_file_below_a_directory_of_a_half_made_fork_stays_and_is_named() {
     check_file_of_user(|fork| fork.join("c/own.txt"));
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_users_file_in_the_place_of_one_that_a_half_made_fork_lacks_stays_and_is_named() {
     check_file_of_user(|fork| {
         let missing = ["a", "b", "c/d", "c/e/f"].map(|name| fork.join(name));
@@ -207,6 +220,7 @@ fn a_users_file_in_the_place_of_one_that_a_half_made_fork_lacks_stays_and_is_nam
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn a_file_of_a_half_made_fork_that_a_user_changed_stays_and_is_named() {
     check_file_of_user(|fork| {
         let files = content(fork).into_iter().filter(|(_, content)| content.is_some());
@@ -215,6 +229,7 @@ fn a_file_of_a_half_made_fork_that_a_user_changed_stays_and_is_named() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn an_empty_directory_of_a_user_in_a_half_made_fork_stays_and_is_named() {
     let (scene, fork) = half_made();
     std::fs::create_dir(fork.join("own")).unwrap();
@@ -227,6 +242,7 @@ fn an_empty_directory_of_a_user_in_a_half_made_fork_stays_and_is_named() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn another_fork_clears_what_a_killed_one_left() {
     let (scene, fork) = half_made();
     let notes = scene.history().join("making");
@@ -238,6 +254,7 @@ fn another_fork_clears_what_a_killed_one_left() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn another_fork_leaves_files_of_a_user_in_a_half_made_one() {
     let (scene, fork) = half_made();
     std::fs::write(fork.join("own.txt"), "mine").unwrap();
@@ -250,6 +267,7 @@ fn another_fork_leaves_files_of_a_user_in_a_half_made_one() {
 
 /// The files come from a snapshot that is taken first, and the project changes on.
 #[test]
+#[ignore = "needs strace"]
 fn a_half_made_fork_is_cleared_although_the_project_has_changed_since() {
     let (scene, fork) = half_made();
     scene.write("a", "changed\n");
@@ -261,6 +279,7 @@ fn a_half_made_fork_is_cleared_although_the_project_has_changed_since() {
 
 /// Earlier versions wrote down that a directory becomes a fork, and not from which snapshot.
 #[test]
+#[ignore = "needs strace"]
 fn a_half_made_fork_whose_snapshot_is_not_known_is_named_and_left() {
     let (scene, fork) = half_made();
     let notes = scene.history().join("making");
@@ -270,7 +289,7 @@ fn a_half_made_fork_whose_snapshot_is_not_known_is_named_and_left() {
     let all = content(&fork);
     let (code, said) = scene.fails(&FORK);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("was left by a `wink fork`"), "{said}");
+    assert!(said.contains("was left by an interrupted `wink fork`"), "{said}");
     assert!(said.contains(&format!("rm -r {}", fork.display())), "{said}");
     check_all_there(&fork, &all);
     std::fs::remove_dir_all(&fork).unwrap();

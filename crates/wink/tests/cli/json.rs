@@ -56,7 +56,7 @@ fn every_command_answers_with_one_document() {
 }
 
 #[test]
-fn every_command_on_branches_and_states_answers_with_one_document() {
+fn every_command_on_forks_and_states_answers_with_one_document() {
     let scene = Scene::new();
     scene.write("notes.txt", "one\n");
     scene.ok(&["snapshot", "--tag", "one"]);
@@ -71,7 +71,7 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
     answer(&["show", "two"], "wink/show@1");
     answer(&["search", "one"], "wink/search@1");
     answer(&["fork", "attempt", "two"], "wink/fork@1");
-    answer(&["branch", "list"], "wink/branch.list@1");
+    answer(&["fork", "list"], "wink/fork.list@1");
     std::fs::write(scene.path("project-attempt/new.txt"), "new\n").unwrap();
     answer(&["merge", "attempt"], "wink/merge@1");
     answer(&["revert", "one..two"], "wink/revert@1");
@@ -79,8 +79,8 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
     answer(&["import", "../two.fs.zip"], "wink/import@1");
     answer(&["fs", "ls"], "wink/fs.ls@1");
     answer(&["fs", "cat", "notes.txt", "--at", "one"], "wink/fs.cat@1");
-    answer(&["branch", "rename", "attempt", "better"], "wink/branch.rename@1");
-    answer(&["branch", "delete", "better", "--yes"], "wink/branch.delete@1");
+    answer(&["fork", "rename", "attempt", "better"], "wink/fork.rename@1");
+    answer(&["fork", "delete", "better", "--yes"], "wink/fork.delete@1");
     insta::assert_snapshot!(text);
 }
 

@@ -1,11 +1,14 @@
 //! The command line, through the real binary, as people and scripts meet it.
 
-mod branches;
 mod config;
+mod diff;
 mod exit_codes;
+mod export;
 mod faults;
 mod files;
+mod forks;
 mod form;
+mod hints;
 mod interrupted_forks;
 mod json;
 mod mask;
@@ -17,13 +20,18 @@ mod patches;
 mod refs;
 mod refusals;
 mod repair;
+mod restore;
 mod room;
 mod scene;
 mod sessions;
 mod setup;
 mod signals;
+mod status;
 mod streams;
 mod survival;
+mod tag;
 mod terminal;
 mod tool;
 mod transcripts;
+mod undo;
+mod workspaces;

@@ -33,7 +33,7 @@ fn a_directory_that_was_renamed_is_told_of_its_history_and_goes_on_with_it() {
     let history = scene.history();
     let output = in_directory(&scene, &renamed, &["status"]);
     let advice = format!(
-        "if it was `{}`, `wink init --store {}` goes on with its history",
+        "if it was `{}`, `wink init --store {}` continues its history",
         scene.path("project").display(),
         history.display()
     );
@@ -42,7 +42,7 @@ fn a_directory_that_was_renamed_is_told_of_its_history_and_goes_on_with_it() {
     // What `status` calls the store will do, too.
     let store = history.join("store");
     let said = ok(&scene, &renamed, &["init", "--store", store.to_str().unwrap()]);
-    assert!(said.contains("It goes on with the history of"), "{said}");
+    assert!(said.contains("It continues the history of"), "{said}");
     assert!(ok(&scene, &renamed, &["status"]).contains("1 changed (+0 ~1 -0)"));
     ok(&scene, &renamed, &["restore", "one"]);
     assert_eq!(std::fs::read_to_string(renamed.join("a.txt")).unwrap(), "one");
@@ -78,7 +78,7 @@ fn a_history_whose_directory_is_there_is_not_taken_from_it() {
     std::fs::create_dir(&other).unwrap();
     let output = in_directory(&scene, &other, &["init", "--store", history.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("is a workspace already"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is already a workspace"), "{}", stderr(&output));
     scene.ok(&["status"]);
     assert_eq!(in_directory(&scene, &other, &["status"]).status.code(), Some(10));
 }
@@ -95,9 +95,9 @@ fn a_named_store_and_its_forks_move_with_the_directory() {
     std::fs::rename(scene.path("project"), &renamed).unwrap();
     std::fs::rename(scene.path("project-attempt"), &fork).unwrap();
     ok(&scene, &renamed, &["init", "--store", elsewhere.to_str().unwrap()]);
-    let branch = elsewhere.join("branches/attempt");
-    ok(&scene, &fork, &["init", "--store", branch.to_str().unwrap()]);
-    assert!(ok(&scene, &renamed, &["branch", "list"]).contains(fork.to_str().unwrap()));
+    let settings = elsewhere.join("branches/attempt");
+    ok(&scene, &fork, &["init", "--store", settings.to_str().unwrap()]);
+    assert!(ok(&scene, &renamed, &["fork", "list"]).contains(fork.to_str().unwrap()));
     ok(&scene, &renamed, &["merge", "attempt"]);
     assert_eq!(std::fs::read_to_string(renamed.join("b.txt")).unwrap(), "new");
     std::fs::create_dir(scene.path("project")).unwrap();
@@ -122,7 +122,7 @@ fn a_named_store_that_nothing_leads_to_any_more_is_found_again() {
 
 /// Once, what was typed at the old path was done in the new one.
 #[test]
-fn a_word_that_was_left_behind_leads_nobody_to_the_files_of_another_directory() {
+fn a_note_that_was_left_behind_never_leads_to_another_directory() {
     let scene = Scene::empty();
     let elsewhere = scene.path("disk/history");
     scene.write("a.txt", "one");
@@ -178,7 +178,7 @@ fn of_many_lost_histories_only_those_of_the_same_name_are_mentioned() {
     let stranger = scene.path("stranger");
     std::fs::create_dir(&stranger).unwrap();
     let said = stderr(&in_directory(&scene, &stranger, &["status"]));
-    assert!(!said.contains("goes on with"), "{said}");
+    assert!(!said.contains("if it was `"), "{said}");
 }
 
 /// Once, the only advice was `wink init`, after which nothing led to its history any more.
@@ -191,7 +191,7 @@ fn where_nothing_tells_whose_history_it_was_those_without_a_directory_are_named(
     std::fs::rename(&old, &new).unwrap();
     std::fs::write(new.join("a.txt"), "all of it is new").unwrap();
     let advice = format!(
-        "`wink init --moved-from OLD` takes its history along; gone are `{}`",
+        "`wink init --moved-from OLD` continues its history; missing directories: `{}`",
         old.display()
     );
     let said = stderr(&in_directory(&scene, &new, &["status"]));
@@ -216,7 +216,7 @@ fn a_workspace_whose_files_are_all_excluded_by_now_is_not_called_empty() {
     assert!(!said.contains("is empty"), "{said}");
     std::fs::remove_file(scene.project("a.txt")).unwrap();
     let said = scene.ok(&["status"]);
-    assert!(said.contains("is empty: all its files are gone"), "{said}");
+    assert!(said.contains("is empty: all its files are missing"), "{said}");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn an_empty_directory_in_the_place_of_a_workspace_is_called_empty() {
     std::fs::remove_dir_all(scene.path("project")).unwrap();
     std::fs::create_dir(scene.path("project")).unwrap();
     let said = scene.ok(&["status"]);
-    assert!(said.contains("is empty: all its files are gone"), "{said}");
+    assert!(said.contains("is empty: all its files are missing"), "{said}");
     assert!(!said.contains("is protected"), "{said}");
     assert_eq!(scene.json(&["status"])["emptied"], true);
     scene.ok(&["restore", "@-"]);
@@ -242,10 +242,10 @@ fn a_directory_that_holds_nothing_of_a_lost_history_is_not_told_of_it() {
     std::fs::create_dir(&stranger).unwrap();
     std::fs::write(stranger.join("a.txt"), "of another project").unwrap();
     let said = |directory: &Path, args: &[&str]| stderr(&in_directory(&scene, directory, args));
-    assert!(!said(&stranger, &["status"]).contains("goes on with"));
-    assert!(said(&renamed, &["status"]).contains("goes on with"));
+    assert!(!said(&stranger, &["status"]).contains("if it was `"));
+    assert!(said(&renamed, &["status"]).contains("if it was `"));
     let told = said(&stranger, &["init"]);
-    assert!(!told.contains("goes on with"), "{told}");
+    assert!(!told.contains("if it was `"), "{told}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_directory_that_was_moved_gets_its_history_although_its_old_path_is_taken() 
     let moved = ["init", "--moved-from", old.to_str().unwrap()];
     let asked = in_directory(&scene, &renamed, &moved);
     assert_ne!(asked.status.code(), Some(0), "nobody agreed: {}", stdout(&asked));
-    assert!(ok(&scene, &renamed, &[&moved[..], &["--yes"]].concat()).contains("It goes on with"));
+    assert!(ok(&scene, &renamed, &[&moved[..], &["--yes"]].concat()).contains("It continues"));
     assert!(ok(&scene, &renamed, &["log"]).contains("one"));
     assert_eq!(scene.fails(&["status"]).0, 10, "what is at the old path is no workspace");
     scene.ok(&["init", "-q"]);
@@ -280,7 +280,7 @@ fn a_history_is_not_given_to_files_that_are_none_of_it() {
     let moved = ["init", "--yes", "--moved-from", old.to_str().unwrap()];
     let output = in_directory(&scene, &stranger, &moved);
     assert_eq!(output.status.code(), Some(13), "{}", stderr(&output));
-    assert!(stderr(&output).contains("kept last"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("do not match the last snapshot"), "{}", stderr(&output));
     assert!(scene.ok(&["log"]).contains("one"), "it is where it was");
     let nowhere = scene.path("nowhere");
     let moved = ["init", "--moved-from", nowhere.to_str().unwrap()];

@@ -22,7 +22,7 @@ fn an_undo_says_that_it_passes_over_an_operation_that_is_damaged() {
     let undone = scene.run(&["undo"]);
     assert!(undone.status.success(), "{}", stderr(&undone));
     assert!(!scene.project("two").exists() && scene.project("three").exists());
-    let warning = "warning: operation 3 is damaged and is passed over";
+    let warning = "warning: operation 3 is damaged and was skipped";
     assert!(stderr(&undone).contains(warning), "{}", stderr(&undone));
     let redone = scene.run(&["redo", "-q"]);
     assert!(stderr(&redone).contains(warning), "{}", stderr(&redone));

@@ -55,7 +55,7 @@ fn of_several_that_make_a_workspace_one_does() {
         let outputs = all.into_iter().map(|it| it.join().unwrap());
         let is_made = |output: std::process::Output| {
             let made = output.status.success();
-            assert!(made || stderr(&output).contains("is a workspace already"));
+            assert!(made || stderr(&output).contains("is already a workspace"));
             usize::from(made)
         };
         outputs.map(is_made).sum()
@@ -74,7 +74,7 @@ fn hold(scene: &Scene, name: &str) -> File {
 
 /// Once, of two that changed settings at the same time one lost what the other had set, such as a secret's exclusion.
 #[test]
-fn nothing_that_is_set_is_lost_where_somebody_else_sets_something() {
+fn no_setting_is_lost_when_another_process_sets_one() {
     let commands: [(&[&str], &[&str]); 3] = [
         (&["config", "add", "exclude", "mine"], &["mine", "secret"]),
         (&["config", "set", "retention.count", "7"], &["\"7\"", "secret"]),
@@ -121,7 +121,7 @@ fn a_fork_excludes_what_was_excluded_while_it_was_made() {
 
 /// Once, it was waited for without an end.
 #[test]
-fn a_lock_that_nobody_lets_go_of_is_not_waited_for_for_ever() {
+fn waiting_for_a_lock_that_is_never_released_has_an_end() {
     let scene = Scene::new();
     scene.ok(&["snapshot"]);
     let held = [hold(&scene, "names.lock"), hold(&scene, "settings.lock")];
@@ -130,7 +130,10 @@ fn a_lock_that_nobody_lets_go_of_is_not_waited_for_for_ever() {
             scope.spawn(|| {
                 let (code, said) = scene.fails(args);
                 assert_eq!(code, 11, "{said}");
-                assert!(said.contains("cause: it holds") && said.contains("help: wait"), "{said}");
+                assert!(
+                    said.contains("cause: it holds") && said.contains("help: try again"),
+                    "{said}"
+                );
             });
         }
     });
@@ -143,7 +146,7 @@ fn a_lock_that_nobody_lets_go_of_is_not_waited_for_for_ever() {
 fn a_tag_that_became_a_fork_meanwhile_is_taken_away_again() {
     let scene = Scene::new();
     scene.ok(&["fork", "attempt", "-q"]);
-    let settings = scene.branch("attempt").join("workspace.json");
+    let settings = scene.fork_settings("attempt").join("workspace.json");
     let history = settings.parent().and_then(|it| it.parent()?.parent()).unwrap().to_owned();
     let held = File::create(history.join("names.lock")).unwrap();
     held.lock().unwrap();

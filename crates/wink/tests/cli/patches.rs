@@ -133,7 +133,7 @@ fn what_is_too_large_for_a_patch_is_said_and_git_does_not_pass_over_it() {
     scene.write("small", b"\0\0");
     let (code, said) = scene.fails(&["diff"]);
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("`large` is left out") && said.contains("128.0 MiB"), "{said}");
+    assert!(said.contains("`large` is omitted") && said.contains("128.0 MiB"), "{said}");
     std::fs::write(scene.path("patch"), scene.run(&["diff"]).stdout).unwrap();
     let refused = git(&scene, &["apply", "-R", scene.path("patch").to_str().unwrap()]);
     assert!(!refused.status.success());
@@ -194,7 +194,7 @@ fn what_git_has_no_patches_for_is_told_beside_the_patch() {
     assert!(stat.starts_with(" empty/  | -\n private | mode\n 2 files changed"), "{stat}");
     scene.write("text", "two\n");
     let some = stderr(&scene.run(&["diff"]));
-    assert!(some.contains("`git apply` passes over those lines"), "{some}");
+    assert!(some.contains("`git apply` skips those lines"), "{some}");
     for quiet in [["diff", "-q"].as_slice(), &["diff", "--", "text"], &["diff", "--json"]] {
         assert_eq!(stderr(&scene.run(quiet)), "", "{quiet:?}");
     }

@@ -30,7 +30,7 @@ fn broad_directories() {
 
 /// `prune --path '**'` in a script once took everything away without a question.
 #[test]
-fn what_cannot_be_undone_needs_a_yes_where_nobody_can_be_asked() {
+fn what_cannot_be_undone_needs_yes_without_a_terminal() {
     let scene = Scene::new();
     scene.write("a", "1");
     scene.ok(&["snapshot"]);
@@ -40,8 +40,8 @@ fn what_cannot_be_undone_needs_a_yes_where_nobody_can_be_asked() {
         &["prune", "--keep", "1"][..],
         &["prune", "--path", "**"],
         &["prune", "--path", "**", "--json"],
-        &["branch", "delete", "x"],
-        &["branch", "delete", "x", "--json"],
+        &["fork", "delete", "x"],
+        &["fork", "delete", "x", "--json"],
     ] {
         let (code, said) = scene.fails(args);
         assert_eq!(code, 2, "{args:?}: {said}");
@@ -49,7 +49,7 @@ fn what_cannot_be_undone_needs_a_yes_where_nobody_can_be_asked() {
     }
     assert_eq!(scene.ids().len(), 3);
     assert!(scene.ok(&["fs", "ls", "--at", "@-"]).ends_with("  a\n"));
-    assert!(scene.ok(&["branch", "list"]).contains('x'));
+    assert!(scene.ok(&["fork", "list"]).contains('x'));
 }
 
 /// A misspelt level once became a file in the workspace.
@@ -94,7 +94,7 @@ fn a_fork_that_is_named_like_a_path() {
     let scene = Scene::new();
     let (code, said) = scene.fails(&["fork", "../x"]);
     assert_eq!(code, 2);
-    assert!(said.starts_with("error: `../x` is no name for a fork: "), "{said}");
+    assert!(said.starts_with("error: `../x` is not a valid name for a fork: "), "{said}");
     assert!(said.contains("--materialize"), "{said}");
 }
 
@@ -106,13 +106,13 @@ fn files_that_are_no_archive_and_no_session() {
         scene.write("some.txt", content);
         let (code, said) = scene.fails(&["import", "some.txt"]);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("some.txt` is no archive"), "{said}");
+        assert!(said.contains("some.txt` is not an archive"), "{said}");
     }
     for content in ["hello", "{\n  \"name\": 1\n}\n"] {
         scene.write("some.txt", content);
         let (code, said) = scene.fails(&["session", "show", "some.txt"]);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("some.txt` is no session"), "{said}");
+        assert!(said.contains("some.txt` is not a session"), "{said}");
     }
     scene.write("some.jsonl", "{\"format\":\"wink session\",\"version\":1,");
     let (code, said) = scene.fails(&["session", "show", "some.jsonl"]);
@@ -125,10 +125,10 @@ fn a_fork_whose_directory_is_gone_is_not_said_to_stay() {
     scene.ok(&["fork", "kept", "-q"]);
     scene.ok(&["fork", "gone", "-q"]);
     std::fs::remove_dir_all(scene.path("project-gone")).unwrap();
-    let said = scene.ok(&["branch", "delete", "gone", "--yes"]);
-    assert!(said.contains("was gone already") && !said.contains("stays"), "{said}");
-    let said = scene.ok(&["branch", "delete", "kept", "--yes"]);
-    assert!(said.contains("stays, and is no workspace any more"), "{said}");
+    let said = scene.ok(&["fork", "delete", "gone", "--yes"]);
+    assert!(said.contains("was already missing") && !said.contains("stays"), "{said}");
+    let said = scene.ok(&["fork", "delete", "kept", "--yes"]);
+    assert!(said.contains("stays, but is no longer protected"), "{said}");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_second_init_changes_nothing() {
     let before = std::fs::read(&settings).unwrap();
     let (code, said) = scene.fails(&["init", "--exclude", "x"]);
     assert_eq!(code, 1);
-    assert!(said.contains("is a workspace already"), "{said}");
+    assert!(said.contains("is already a workspace"), "{said}");
     assert_eq!(std::fs::read(&settings).unwrap(), before);
     let elsewhere = scene.path("elsewhere");
     scene.fails(&["init", "--store", elsewhere.to_str().unwrap()]);
@@ -282,15 +282,15 @@ fn a_damaged_pack() {
     assert_eq!(found["problems"][0]["snapshots"][0], scene.ids()[0].0.as_str());
     let output = scene.run(&["verify", "--data"]);
     assert_eq!(output.status.code(), Some(14));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("not whole: "));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("incomplete: "));
     assert!(scene.ok(&["log"]).contains("the last snapshot is damaged"));
     assert!(scene.ok(&["status"]).contains("is not protected: the last snapshot is damaged"));
     let (code, said) = scene.fails(&["restore", "one"]);
     assert_eq!(code, 14, "{said}");
     assert!(!said.contains("cause:"), "{said}");
-    assert!(said.contains("help: `wink verify` lists what is damaged"), "{said}");
+    assert!(said.contains("help: `wink verify --data` lists what is damaged"), "{said}");
     scene.write("notes.txt", "two\n");
-    assert!(scene.ok(&["snapshot"]).contains("the one before is gone or damaged"));
+    assert!(scene.ok(&["snapshot"]).contains("the previous one is missing or damaged"));
     assert!(scene.ok(&["status"]).contains("is protected."));
 }
 
@@ -299,7 +299,7 @@ fn a_directory_that_is_not_there() {
     let (code, said) = Scene::empty().fails(&["-C", "none", "status"]);
     assert_eq!(code, 1);
     assert!(said.contains("error: cannot find") && said.contains("\ncause: "), "{said}");
-    assert!(said.contains("\nhelp: name one that is there"), "{said}");
+    assert!(said.contains("\nhelp: choose one that exists"), "{said}");
 }
 
 #[test]
@@ -308,11 +308,11 @@ fn settings_of_another_version() {
     std::fs::write(scene.history().join("workspace.json"), r#"{"version":99}"#).unwrap();
     let (code, said) = scene.fails(&["status"]);
     assert_eq!(code, 14);
-    assert!(said.contains("are those of another version of wink"), "{said}");
+    assert!(said.contains("were written by another version of wink"), "{said}");
 }
 
 #[test]
-fn nobody_else_may_read_a_history() {
+fn only_the_owner_may_read_a_history() {
     let scene = Scene::new();
     let history = scene.history();
     assert_eq!(mode_of(&history), 0o700);
@@ -323,10 +323,10 @@ fn nobody_else_may_read_a_history() {
 #[test]
 fn arguments_that_do_not_parse_are_told_as_asked_for() {
     let scene = Scene::new();
-    let (code, said) = scene.fails(&["restore", "--json"]);
+    let (code, said) = scene.fails(&["revert", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!((code, &error["code"], &error["exit"]), (2, &"usage".into(), &2.into()));
-    let (code, said) = scene.fails(&["restore"]);
+    let (code, said) = scene.fails(&["revert"]);
     assert_eq!(code, 2);
     assert!(said.contains("Usage:"), "{said}");
 }
@@ -354,12 +354,12 @@ fn a_fork_takes_no_directory_that_has_a_history() {
     assert!(scene.wink_in(&other, &["init", "-q"]).output().unwrap().status.success());
     let (exit, said) = scene.fails(&["fork", "x", "--materialize", "../other"]);
     assert_eq!(exit, 1, "{said}");
-    assert!(said.contains("workspace already"), "{said}");
+    assert!(said.contains("already a workspace"), "{said}");
     assert!(scene.wink_in(&other, &["status"]).output().unwrap().status.success());
     assert_eq!(scene.ids().len(), 0, "nothing was done");
     scene.ok(&["fork", "x"]);
     let (_, said) = scene.fails(&["fork", "y", "--materialize", "sub"]);
-    assert!(said.contains("is in the workspace"), "{said}");
+    assert!(said.contains("is inside the workspace"), "{said}");
     let nested = scene.wink_in(&scene.path("project-x"), &["fork", "z"]).output().unwrap();
     assert!(!nested.status.success());
 }
@@ -380,7 +380,7 @@ fn the_beginning_of_a_fork_is_not_pruned() {
     std::fs::write(scene.path("project-x/a"), "2").unwrap();
     scene.ok(&["merge", "x"]);
     assert_eq!(scene.read("a"), "2");
-    scene.ok(&["branch", "delete", "x", "--yes"]);
+    scene.ok(&["fork", "delete", "x", "--yes"]);
     scene.ok(&["snapshot"]);
     scene.ok(&["prune", "--keep", "1", "--yes"]);
     assert!(!scene.ids().contains(&begun));
@@ -395,7 +395,7 @@ fn commands_that_are_printed_to_be_pasted_have_paths_that_a_shell_takes_whole() 
     scene.ok(&["-C", "my project", "fork", "x", "-q"]);
     let (main, fork) = (scene.project("my project"), scene.project("my project-x"));
     let main = main.display();
-    let listed = scene.wink_in(&fork, &["branch", "list"]).output().unwrap();
+    let listed = scene.wink_in(&fork, &["fork", "list"]).output().unwrap();
     assert!(stderr(&listed).contains(&format!("wink -C '{main}' merge x")), "{}", stderr(&listed));
     let refused = scene.wink_in(&fork, &["fork", "y"]).output().unwrap();
     assert!(stderr(&refused).contains(&format!("wink -C '{main}' …")), "{}", stderr(&refused));
@@ -416,8 +416,8 @@ fn a_refusal_names_what_is_missing_and_what_is_accepted() {
     scene.write("a.txt", "one\none\n");
     scene.ok(&["snapshot"]);
     for (args, said) in [
-        (&["restore", "--json"][..], "not provided: <REF>"),
-        (&["export", "/nonexistent/x.fs.zip"], "`/nonexistent` is not there"),
+        (&["revert", "--json"][..], "not provided: <A..B>"),
+        (&["export", "/nonexistent/x.fs.zip"], "`/nonexistent` does not exist"),
         (&["fs", "edit", "a.txt", "nothing of it", "x"], "with `wink fs cat a.txt`."),
         (&["fs", "edit", "a.txt", "one", "x"], "or give `--all`."),
         (&["fs", "edit", "a.txt", "", "x"], "`wink fs write`"),

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use crate::cli::scene::{Scene, stderr, stdout};
 
 /// Returns bytes that no two files share.
-fn noise(mut seed: u64) -> Vec<u8> {
+pub(crate) fn noise(mut seed: u64) -> Vec<u8> {
     let next = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (seed >> 56) as u8
@@ -20,7 +20,7 @@ fn chmod(path: &Path, mode: u32) {
 }
 
 /// Runs a command as an unprivileged user, who is bound by modes as root is not.
-fn as_nobody(scene: &Scene, args: &[&str]) -> Output {
+fn as_unprivileged(scene: &Scene, args: &[&str]) -> Output {
     let usual = scene.wink_in(&scene.path("project"), args);
     if !rustix::process::geteuid().is_root() {
         return { usual }.output().unwrap();
@@ -60,19 +60,19 @@ fn files_that_cannot_be_read_keep_no_others_from_being_stored_again() {
     chmod(&scene.project("locked *[1]"), 0);
     chmod(&scene.project("shut"), 0);
 
-    let repaired = as_nobody(&scene, &["repair"]);
+    let repaired = as_unprivileged(&scene, &["repair"]);
     let said = stdout(&repaired);
     assert_eq!(repaired.status.code(), Some(3), "{said}{}", stderr(&repaired));
     assert!(said.contains("could not be read") && said.contains("  locked *[1]\n"), "{said}");
     assert!(said.contains("  shut\n") && said.contains("has the others"), "{said}");
-    assert!(!said.contains("cannot be restored"), "what was missing could be read: {said}");
-    let again = as_nobody(&scene, &["repair"]);
-    assert_eq!((again.status.code(), stdout(&again).as_str()), (Some(0), "Nothing is damaged.\n"));
+    assert!(!said.contains("no longer be restored"), "what was missing could be read: {said}");
+    let again = as_unprivileged(&scene, &["repair"]);
+    assert_eq!((again.status.code(), stdout(&again).as_str()), (Some(0), "No damage found.\n"));
 
     chmod(&scene.project("locked *[1]"), 0o644);
     chmod(&scene.project("shut"), 0o755);
     std::fs::remove_file(scene.project("noise3")).unwrap();
-    let restored = as_nobody(&scene, &["restore", "@-"]);
+    let restored = as_unprivileged(&scene, &["restore", "@-"]);
     assert!(restored.status.success(), "{}", stderr(&restored));
     assert!(std::fs::read(scene.project("noise3")).unwrap() == noise(3));
     assert_eq!(scene.read("locked *[1]"), "nobody reads this");
@@ -89,19 +89,19 @@ fn what_cannot_be_read_is_named_with_the_command_that_leaves_it_out() {
     for (path, pattern) in [("it's shut", r"'/it'\''s shut'"), ("a", "/a")] {
         chmod(&scene.project(path), 0);
         let command = format!("`wink config add exclude {pattern}`");
-        let refused = as_nobody(&scene, &["snapshot"]);
+        let refused = as_unprivileged(&scene, &["snapshot"]);
         assert_eq!(refused.status.code(), Some(1), "{}", stdout(&refused));
         assert!(stderr(&refused).contains(&command), "{}", stderr(&refused));
-        let status = stdout(&as_nobody(&scene, &["status"]));
+        let status = stdout(&as_unprivileged(&scene, &["status"]));
         let said = format!("is not protected: `{path}` cannot be read");
         assert!(status.contains(&said) && status.contains(&command), "{status}");
         let excluded = format!("/{path}");
-        let excluded = as_nobody(&scene, &["config", "add", "exclude", &excluded]);
+        let excluded = as_unprivileged(&scene, &["config", "add", "exclude", &excluded]);
         assert!(excluded.status.success(), "{}", stderr(&excluded));
-        let taken = as_nobody(&scene, &["snapshot"]);
+        let taken = as_unprivileged(&scene, &["snapshot"]);
         assert!(taken.status.success(), "{}", stderr(&taken));
     }
-    assert!(stdout(&as_nobody(&scene, &["status"])).contains("is protected"));
+    assert!(stdout(&as_unprivileged(&scene, &["status"])).contains("is protected"));
 }
 
 /// Once, the advice before the first one was to take a snapshot, which then failed.
@@ -110,11 +110,11 @@ fn a_directory_that_cannot_be_read_is_named_before_the_first_snapshot() {
     let scene = Scene::new();
     scene.write("open/shut/in", "1\n");
     chmod(&scene.project("open/shut"), 0);
-    let status = as_nobody(&scene, &["status"]);
+    let status = as_unprivileged(&scene, &["status"]);
     assert!(stdout(&status).contains("is not protected: `open/shut` cannot be read"), "{status:?}");
     assert!(!stderr(&status).contains("next: wink snapshot"), "{status:?}");
     chmod(&scene.project("open/shut"), 0o700);
-    let status = as_nobody(&scene, &["status"]);
+    let status = as_unprivileged(&scene, &["status"]);
     assert!(stderr(&status).contains("next: wink snapshot"), "{status:?}");
 }
 
@@ -126,12 +126,12 @@ fn a_restore_into_what_cannot_be_written_to_says_how_it_can_be() {
     scene.ok(&["snapshot"]);
     scene.write("read only/f", "2\n");
     chmod(&scene.project("read only"), 0o500);
-    let refused = as_nobody(&scene, &["restore", "@-"]);
+    let refused = as_unprivileged(&scene, &["restore", "@-"]);
     let said = stderr(&refused);
     assert_eq!(refused.status.code(), Some(1), "{said}");
     assert!(said.contains("`chmod u+w 'read only'`"), "{said}");
     chmod(&scene.project("read only"), 0o700);
-    let restored = as_nobody(&scene, &["restore", "@-"]);
+    let restored = as_unprivileged(&scene, &["restore", "@-"]);
     assert!(restored.status.success(), "{}", stderr(&restored));
 }
 
@@ -154,21 +154,21 @@ fn the_small_files_of_a_history_are_written_again_from_the_rest() {
         scene.ok(&["snapshot", "--tag", "one"]);
         damage(&scene.history().join(name));
         let (_, said) = scene.fails(&["log"]);
-        assert!(said.contains("`wink repair` writes"), "{name}: {said}");
+        assert!(said.contains("`wink repair` rebuilds"), "{name}: {said}");
         if name == "workspace.json" {
             let (_, said) = scene.fails(&["init"]);
-            assert!(said.contains("`wink repair` writes"), "{name}: {said}");
+            assert!(said.contains("`wink repair` rebuilds"), "{name}: {said}");
         }
         std::fs::create_dir(scene.project("below")).unwrap();
         let repaired = scene.wink_in(&scene.project("below"), &["repair"]).output().unwrap();
         let said = stdout(&repaired);
-        assert!(said.contains(&format!("Wrote {name} again")), "{said}{}", stderr(&repaired));
+        assert!(said.contains(&format!("Rebuilt {name}")), "{said}{}", stderr(&repaired));
         assert_eq!(scene.ok(&["fs", "cat", "a", "--at", "one"]), "precious\n");
         assert!(
             scene.ok(&["status"]).contains("*.log"),
             "what is excluded is known by the snapshot"
         );
-        assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+        assert_eq!(scene.ok(&["repair"]), "No damage found.\n");
         scene.ok(&["verify", "--data"]);
     }
 }
@@ -191,7 +191,7 @@ fn settings_of_a_later_version_are_not_written_again() {
             let output = scene.run(args);
             assert_ne!(output.status.code(), Some(0), "{args:?}: {}", stdout(&output));
             let said = stdout(&output) + &stderr(&output);
-            assert!(said.contains("those of another version of wink"), "{args:?}: {said}");
+            assert!(said.contains("written by another version of wink"), "{args:?}: {said}");
         }
         assert_eq!(scene.fails(&["repair"]).0, 14);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
@@ -212,7 +212,7 @@ fn a_history_in_a_place_of_its_own_gets_settings_only_where_its_files_are() {
     assert!(!scene.path("kept/workspace.json").exists());
     for args in [&["repair", "--store", store][..], &["repair"]] {
         let said = scene.ok(args);
-        assert!(said.contains("Wrote workspace.json again"), "{said}");
+        assert!(said.contains("Rebuilt workspace.json"), "{said}");
         assert_eq!(scene.ok(&["fs", "cat", "a", "--at", "@-"]), "precious\n");
         std::fs::remove_file(scene.path("kept/workspace.json")).unwrap();
     }
@@ -234,7 +234,7 @@ fn a_record_that_is_missing_is_noticed_and_written_again_where_it_is_known() {
         assert_eq!(found.status.code(), Some(14), "{}", stdout(&found));
         assert!(stdout(&found).contains(&missing), "{}", stdout(&found));
         let said = scene.ok(&["repair"]);
-        assert!(said.contains("have one again"), "{said}");
+        assert!(said.contains("Rebuilt the records of these snapshots"), "{said}");
         scene.ok(&["verify", "--data"]);
         let tag = format!("v{victim}");
         assert_eq!(scene.ok(&["fs", "cat", "a", "--at", &tag]), format!("{victim}\n"));
@@ -264,7 +264,7 @@ fn a_record_that_is_missing_and_not_known_is_noticed_once_and_one_that_was_prune
     scene.ok(&["verify"]);
 }
 
-/// Once, one damaged file took all others of its snapshot with it.
+/// Once, one damaged file took all others of its snapshot with it; then, a snapshot without it was called complete.
 #[test]
 fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair() {
     let scene = Scene::new();
@@ -274,7 +274,7 @@ fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair()
     scene.ok(&["snapshot"]);
     damage(&scene);
     let said = scene.ok(&["repair"]);
-    assert!(said.contains("cannot be restored as a whole"), "{said}");
+    assert!(said.contains("can no longer be restored completely"), "{said}");
     assert!(said.contains("can still be read and restored"), "{said}");
     let listed = scene.ok(&["fs", "ls", "d", "--at", "tb"]);
     let whole: Vec<u64> = (1..=5).filter(|it| listed.contains(&format!("noise{it}"))).collect();
@@ -282,17 +282,33 @@ fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair()
     let damaged = (1..=5).find(|it| !whole.contains(it)).unwrap();
     let shown = scene.ok(&["show", "tb"]);
     assert!(shown.contains(&format!("d/noise{damaged}")), "{shown}");
+    assert!(!shown.contains("excluded") && shown.contains("incomplete: 1 path missing"), "{shown}");
+    assert!(scene.ok(&["log"]).contains("incomplete: 1 path missing"));
+    let verified = scene.run(&["verify", "--data"]);
+    assert_eq!(verified.status.code(), Some(3), "{}", stdout(&verified));
+    assert!(stdout(&verified).contains("1 incomplete snapshot"), "{}", stdout(&verified));
+    assert!(stdout(&scene.run(&["doctor"])).contains("of which 1 is incomplete"));
     scene.write(&format!("d/noise{damaged}"), "mine");
     let path = format!("d/noise{}", whole[0]);
     scene.ok(&["restore", "tb", "--", &path]);
     assert!(std::fs::read(scene.project(&path)).unwrap() == noise(whole[0]));
-    scene.ok(&["restore", "tb"]);
+    let restored = scene.run(&["restore", "tb"]);
+    assert_eq!(restored.status.code(), Some(3), "{}", stdout(&restored));
+    assert!(stdout(&restored).contains(&format!("d/noise{damaged}  it is damaged")));
+    assert!(scene.ok(&["status"]).contains("is not protected: the last snapshot is incomplete"));
     for number in whole {
         assert!(
             std::fs::read(scene.project(&format!("d/noise{number}"))).unwrap() == noise(number)
         );
     }
     assert_eq!(scene.read(&format!("d/noise{damaged}")), "mine", "it says nothing of what it lost");
-    scene.ok(&["verify", "--data"]);
-    assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+    scene.ok(&["snapshot"]);
+    assert!(scene.ok(&["status"]).contains("is protected"));
+    scene.run(&["revert", "tb..@-"]);
+    assert_eq!(
+        scene.read(&format!("d/noise{damaged}")),
+        "mine",
+        "no step to it deletes that either"
+    );
+    assert_eq!(scene.ok(&["repair"]), "No damage found.\n");
 }

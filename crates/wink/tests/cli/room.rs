@@ -37,7 +37,7 @@ fn a_workspace_whose_history_is_full_is_not_protected_until_a_snapshot_can_be_ta
     assert_eq!((&status["protected"], &status["full"]), (&false.into(), &true.into()));
     assert_eq!(status["store"]["max_bytes"], 1_048_576);
     let said = scene.ok(&["status"]);
-    assert!(said.contains("is not protected: its history takes all the space"), "{said}");
+    assert!(said.contains("is not protected: its history has reached its quota"), "{said}");
     scene.ok(&["config", "set", "retention.bytes", "1 GiB"]);
     assert_eq!(scene.json(&["status"])["protected"], true, "there is room again");
     scene.ok(&["snapshot"]);

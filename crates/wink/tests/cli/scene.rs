@@ -9,6 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cli::form::check_form;
+use crate::cli::hints;
 use crate::cli::mask;
 
 pub(crate) struct Scene {
@@ -56,7 +57,7 @@ impl Scene {
     }
 
     /// The directory of the settings of a fork.
-    pub(crate) fn branch(&self, name: &str) -> PathBuf {
+    pub(crate) fn fork_settings(&self, name: &str) -> PathBuf {
         let all = std::fs::read_dir(self.path("data/wink")).unwrap();
         let mut all = all.map(|it| it.unwrap().path().join("branches").join(name));
         all.find(|it| it.exists()).unwrap()
@@ -85,6 +86,7 @@ impl Scene {
     pub(crate) fn fails(&self, args: &[&str]) -> (i32, String) {
         let output = self.run(args);
         assert!(!output.status.success(), "{args:?}: {}", stdout(&output));
+        hints::check(self, &stderr(&output));
         (output.status.code().unwrap(), stderr(&output))
     }
 

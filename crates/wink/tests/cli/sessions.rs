@@ -1,6 +1,6 @@
 //! Sessions of agents in files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use wink_agent::session::Session;
@@ -8,7 +8,7 @@ use wink_agent::{ToolContext, call, checkpoint};
 use wink_fs::Workspace;
 
 use crate::cli::mask;
-use crate::cli::scene::Scene;
+use crate::cli::scene::{Scene, mode_of};
 
 /// A session with two calls and one below it, dumped with its files.
 fn dump(scene: &Scene) -> PathBuf {
@@ -72,7 +72,7 @@ fn a_workspace_is_dumped_as_a_session_and_loaded_again() {
     assert_eq!(scene.read("mine.txt"), "mine\n");
     let (code, said) = scene.fails(&["session", "dump", "inside"]);
     assert_eq!(code, 2);
-    assert!(said.contains("is in the workspace"), "{said}");
+    assert!(said.contains("is inside the workspace"), "{said}");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_damaged_or_missing_is_told() {
     scene.ok(&["session", "check", &name]);
     let (code, said) = scene.fails(&["session", "load", &name]);
     assert_eq!(code, 1);
-    assert!(said.contains("is not there") && said.contains("help:"), "{said}");
+    assert!(said.contains("does not exist") && said.contains("help:"), "{said}");
 
     std::fs::write(&file, &session[..session.len() / 2]).unwrap();
     for command in ["check", "show", "load"] {
@@ -144,4 +144,17 @@ fn a_directory_that_is_not_there_has_no_list_of_sessions() {
     let (exit, said) = scene.fails(&["session", "list", "nowhere"]);
     assert!(exit == 1 && said.contains("cannot find"), "{exit}: {said}");
     assert_eq!(scene.ok(&["session", "list", "."]), "");
+}
+
+/// Once, a dump named the directory on the host, and anyone could read the files beside a private session.
+#[test]
+fn a_dump_is_private_and_does_not_name_the_host_directory() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    let dumped = scene.json(&["session", "dump", "../dumps"]);
+    let [session, archive] = ["session", "archive"].map(|it| dumped[it].as_str().unwrap());
+    assert_eq!([session, archive].map(|it| mode_of(Path::new(it))), [0o600, 0o600]);
+    let text = std::fs::read_to_string(session).unwrap();
+    assert!(text.contains(r#""workspace":"project""#), "{text}");
+    assert!(!text.contains(scene.path("").to_str().unwrap()), "{text}");
 }

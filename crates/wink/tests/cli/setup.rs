@@ -30,6 +30,7 @@ fn a_doctor_finds_all_in_order() {
 
 /// Once, systems on which all works were said to be at fault.
 #[test]
+#[ignore = "needs strace"]
 fn a_doctor_only_warns_where_paths_are_walked() {
     let scene = Scene::new();
     let inject = "inject=openat2:error=ENOSYS";
@@ -77,7 +78,7 @@ fn a_doctor_mends_what_can_be_mended() {
     assert!(text.contains("✕ privacy") && text.contains("✕ history"), "{text}");
     assert!(stderr(&output).contains("wink doctor --fix"));
     let mended = scene.ok(&["doctor", "--fix"]);
-    assert!(mended.contains("mended; "), "{mended}");
+    assert!(mended.contains("repaired; "), "{mended}");
     assert_eq!(mode_of(&history), 0o700);
     scene.ok(&["doctor"]);
 }

@@ -49,6 +49,7 @@ fn everything_that_is_captured_comes_back() {
 
 /// Once, the next process rolled the call back with what the user had written there since, and said nothing.
 #[test]
+#[ignore = "needs strace"]
 fn what_was_written_since_a_call_was_cut_off_stays_and_is_named() {
     let scene = Scene::new();
     for name in ["a", "b", "c", "d", "e"] {
@@ -68,8 +69,8 @@ fn what_was_written_since_a_call_was_cut_off_stays_and_is_named() {
     let next = scene.run(&["status"]);
     let taken_back = changed[1..].join(", ");
     let said = stderr(&next);
-    assert!(said.contains(&format!("was taken back: {taken_back}\n")), "{said}");
-    assert!(said.contains("so they stay as they are: a; `wink op log`"), "{said}");
+    assert!(said.contains(&format!("were rolled back: {taken_back}\n")), "{said}");
+    assert!(said.contains("so they are left alone: a; `wink op log`"), "{said}");
     assert_eq!((&*scene.read("a"), &*scene.read("b")), ("by hand\n", "old\n"));
     // Once, the next undo replaced what was written by hand.
     assert_eq!(scene.run(&["undo"]).status.code(), Some(13));
@@ -87,7 +88,7 @@ fn a_change_from_outside_does_not_keep_older_operations_from_being_undone() {
     let refused = scene.run(&["undo"]);
     assert_eq!(refused.status.code(), Some(13));
     assert!(stderr(&refused).contains("wink undo --skip"), "{}", stderr(&refused));
-    assert!(scene.ok(&["undo", "--skip"]).starts_with("Left the edit"));
+    assert!(scene.ok(&["undo", "--skip"]).starts_with("Skipped edit"));
     let log = scene.ok(&["op", "log"]);
     assert!(log.contains("skip of 2") && !log.contains("(undone)"), "{log}");
     scene.ok(&["undo"]);
@@ -128,7 +129,7 @@ fn fault_18_damage_that_the_files_can_mend_loses_no_snapshot() {
     assert_eq!(scene.fails(&["verify", "--data"]).0, 14);
 
     let said = scene.ok(&["repair"]);
-    assert!(said.contains("quarantine") && !said.contains("cannot be restored"), "{said}");
+    assert!(said.contains("quarantine") && !said.contains("no longer be restored"), "{said}");
     scene.ok(&["verify", "--data"]);
     for tag in ["v1", "v2", "v3"] {
         scene.ok(&["restore", tag]);
@@ -155,7 +156,7 @@ fn fault_18_snapshots_that_are_lost_are_named_as_people_know_them() {
     bytes[100_000] ^= 1;
     std::fs::write(&pack, bytes).unwrap();
     let said = scene.ok(&["repair"]);
-    let lost = said.split_once("cannot be restored").unwrap().1;
+    let lost = said.split_once("can no longer be restored").unwrap().1;
     assert!(lost.contains("old") && !lost.contains("  new"), "{said}");
     scene.ok(&["restore", "new"]);
 }
@@ -170,9 +171,9 @@ fn fault_18_what_was_missing_and_is_stored_again_is_said() {
         std::fs::remove_file(pack.unwrap().path()).unwrap();
     }
     let said = scene.ok(&["repair"]);
-    assert!(!said.contains("Nothing is damaged"), "{said}");
-    assert!(said.contains("has all that the files still have"), "{said}");
-    assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+    assert!(!said.contains("No damage found"), "{said}");
+    assert!(said.contains("has everything that the current files still have"), "{said}");
+    assert_eq!(scene.ok(&["repair"]), "No damage found.\n");
     scene.write("code", "lost");
     scene.ok(&["restore", "one"]);
     assert_eq!(scene.read("code"), "kept");
@@ -230,7 +231,7 @@ fn a_path_that_is_taken_out_is_gone_from_what_forks_keep_too() {
     };
     assert!(kept() > 0, "the fork's history has it");
     let said = scene.ok(&["prune", "--path", ".env", "--yes"]);
-    assert!(said.contains("Forgot 3 operations that kept some of it"), "{said}");
+    assert!(said.contains("Deleted 3 operations that kept a match"), "{said}");
     assert_eq!(kept(), 0);
     assert_eq!(std::fs::read_to_string(fork.join(".env")).unwrap(), "TOKEN=third");
     in_fork(&["restore", "with"]);

@@ -263,7 +263,7 @@ fn undo_of_several() {
 }
 
 #[test]
-fn undo_leaves_what_somebody_else_changed() {
+fn undo_leaves_external_changes() {
     let scene = project();
     change(&scene);
     scene.ok(&["restore", "one"]);
@@ -389,7 +389,7 @@ fn search() {
 fn fork_and_merge() {
     let scene = project();
     let mut text =
-        scene.transcript(&[&["branch", "list"], &["fork", "attempt", "one"], &["branch", "list"]]);
+        scene.transcript(&[&["fork", "list"], &["fork", "attempt", "one"], &["fork", "list"]]);
     let attempt = scene.path("project-attempt");
     std::fs::write(attempt.join("notes.txt"), "one\ntwo\nthree\nfour\n").unwrap();
     std::fs::write(attempt.join("src/new.rs"), "// new\n").unwrap();
@@ -405,7 +405,7 @@ fn fork_and_merge() {
         &["undo"],
         &["fork", "attempt"],
         &["fork", "-evil"],
-        &["branch", "delete", "attempt", "--yes"],
+        &["fork", "delete", "attempt", "--yes"],
         &["merge", "attempt"],
     ]);
     assert!(attempt.join("src/new.rs").exists(), "the directory stays");
@@ -413,7 +413,7 @@ fn fork_and_merge() {
 }
 
 #[test]
-fn branch_rename() {
+fn fork_rename() {
     let scene = project();
     scene.ok(&["fork", "attempt", "one", "-q"]);
     scene.ok(&["fork", "other", "one", "-q"]);
@@ -421,11 +421,11 @@ fn branch_rename() {
     std::fs::write(attempt.join("notes.txt"), "changed\n").unwrap();
     assert!(scene.wink_in(&attempt, &["snapshot"]).output().unwrap().status.success());
     let text = scene.transcript(&[
-        &["branch", "rename", "attempt", "other"],
-        &["branch", "rename", "attempt", "-x"],
-        &["branch", "rename", "none", "x"],
-        &["branch", "rename", "attempt", "better"],
-        &["branch", "list"],
+        &["fork", "rename", "attempt", "other"],
+        &["fork", "rename", "attempt", "-x"],
+        &["fork", "rename", "none", "x"],
+        &["fork", "rename", "attempt", "better"],
+        &["fork", "list"],
         &["show", "attempt"],
         &["fs", "cat", "notes.txt", "--at", "better"],
     ]);
@@ -515,7 +515,7 @@ fn repair() {
     let repaired = scene.transcript(&[&["repair"], &["status"], &["repair"]]);
     scene.ok(&["snapshot"]);
     scene.ok(&["verify", "--data"]);
-    insta::assert_snapshot!(sound + &mask::word_after(&repaired, "of them\n  ", "PACK"));
+    insta::assert_snapshot!(sound + &mask::word_after(&repaired, "from them\n  ", "PACK"));
 }
 
 #[test]

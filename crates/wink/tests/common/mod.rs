@@ -42,6 +42,9 @@ impl Server {
     pub(crate) fn start_in(place: TempDir, args: &[&str]) -> Server {
         let mut serve = wink();
         serve.arg("serve").args(args).stdout(Stdio::piped()).current_dir(place.path());
+        if !args.contains(&"--results") {
+            serve.args(["--results", "structured"]);
+        }
         serve.stderr(std::fs::File::create(place.path().join("stderr")).expect("a file"));
         serve
             .env("HOME", place.path().join("home"))

@@ -31,7 +31,7 @@ fn wait_until(never: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Tells whether a thread runs or wants to; one that ends meanwhile does not.
+/// Returns whether a thread runs or wants to; one that ends meanwhile does not.
 fn is_busy(pid: Pid) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
     threads.into_iter().flatten().flatten().any(|thread| {

@@ -48,6 +48,6 @@ fn a_dump_into_the_files_themselves_is_refused_before_anything_is_served() {
     std::fs::create_dir(place.path().join("work")).unwrap();
     let refused = wink_in(place.path()).args(["mcp", "--dump", "inside"]).output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("is in the workspace"), "{said}");
+    assert!(!refused.status.success() && said.contains("is inside the workspace"), "{said}");
     assert_eq!(std::fs::read_dir(place.path().join("work")).unwrap().count(), 0);
 }

@@ -53,7 +53,7 @@ fn fault_32_a_client_that_does_not_wait_for_answers_loses_nothing() {
 
 /// Once, the server waited for ever to be rid of its last answers.
 #[test]
-fn fault_32_answers_that_nobody_reads_do_not_keep_the_server_from_ending() {
+fn fault_32_unread_answers_do_not_keep_the_server_from_ending() {
     let place = tempfile::tempdir().unwrap();
     std::fs::create_dir(place.path().join("work")).unwrap();
     std::fs::write(place.path().join("work/a.txt"), "some words\n".repeat(10_000)).unwrap();
@@ -144,7 +144,7 @@ fn fault_33_a_second_signal_loses_no_fork() {
     assert!(client.child.try_wait().unwrap().is_none(), "it still has to keep the fork");
     drop(held);
     assert_eq!(client.child.wait().expect("ends").code(), Some(0));
-    let forks = wink_in(client.place.path()).args(["branch", "list"]).output().unwrap();
+    let forks = wink_in(client.place.path()).args(["fork", "list"]).output().unwrap();
     assert!(String::from_utf8_lossy(&forks.stdout).starts_with("idea "), "{forks:?}");
 }
 

@@ -49,7 +49,7 @@ fn left() -> (Client, String) {
 fn a_fork_that_was_kept_is_merged_by_its_name() {
     let (client, told) = left();
     assert!(told.contains("bring it in with `wink merge idea`"), "{told}");
-    assert!(ok(&client, &["branch", "list"]).starts_with("idea "));
+    assert!(ok(&client, &["fork", "list"]).starts_with("idea "));
     assert!(ok(&client, &["diff", "@", "idea", "--name-status"]).contains("new.txt"));
     assert!(!ok(&client, &["merge", "idea", "--dry-run"]).is_empty());
     assert!(!client.file("new.txt").exists());
@@ -73,12 +73,12 @@ fn a_fork_that_was_kept_stays_until_it_is_forgotten() {
         ok(&client, &["snapshot"]);
     }
     ok(&client, &["prune", "--keep", "1", "--yes"]);
-    ok(&client, &["branch", "rename", "idea", "better"]);
-    let listed: Value = serde_json::from_str(&ok(&client, &["branch", "list", "--json"])).unwrap();
-    let fork = &listed["branches"][0];
+    ok(&client, &["fork", "rename", "idea", "better"]);
+    let listed: Value = serde_json::from_str(&ok(&client, &["fork", "list", "--json"])).unwrap();
+    let fork = &listed["forks"][0];
     assert_eq!((&fork["name"], &fork["directory"]), (&json!("better"), &json!("")), "{listed}");
     assert_eq!(ok(&client, &["fs", "cat", "new.txt", "--at", "better"]), "tried\n");
-    assert!(ok(&client, &["branch", "delete", "better", "--yes"]).contains("its snapshot stays"));
+    assert!(ok(&client, &["fork", "delete", "better", "--yes"]).contains("its snapshot stays"));
     let (said, code) = wink(&client, &["merge", "better"]);
     assert_ne!(code, Some(0), "{said}");
     assert_eq!(ok(&client, &["verify"]).matches("damaged").count(), 0);
@@ -116,7 +116,7 @@ fn a_fork_that_an_earlier_server_kept_is_merged_by_an_agent() {
         "{refused}"
     );
     let refused = why(&mut client, "fork", json!({"name": "idea"}));
-    assert!(refused.contains("bring it in with merge"), "{refused}");
+    assert!(refused.contains("merge it"), "{refused}");
     std::fs::write(client.file("ours.txt"), "ours").unwrap();
     let rehearsed = client.done("merge", json!({"name": "idea", "dry_run": true}));
     assert!(!client.file("new.txt").exists(), "{rehearsed}");
@@ -150,8 +150,9 @@ fn a_name_that_another_fork_got_meanwhile_gets_a_number() {
     client.request("initialize", initialize());
     client.done("write_file", json!({"path": "theirs.txt", "content": "a person's\n"}));
     client.done("fork", json!({"name": "idea"}));
-    client.done("write_file", json!({"path": "new.txt", "content": "tried\n", "fork": "idea"}));
+    // The fork has no work yet, so it is not recorded.
     ok(&client, &["fork", "idea", "-q"]);
+    client.done("write_file", json!({"path": "new.txt", "content": "tried\n", "fork": "idea"}));
     client.end();
     let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
     assert!(told.contains("`wink merge idea-2`"), "{told}");
@@ -225,18 +226,18 @@ fn a_fork_that_was_kept_has_no_directory_anywhere() {
     let histories = client.place.path().join("data/wink");
     let count = || std::fs::read_dir(&histories).unwrap().count();
     let before = count();
-    ok(&client, &["branch", "list"]);
+    ok(&client, &["fork", "list"]);
     ok(&client, &["merge", "idea", "--dry-run"]);
     assert_eq!(count(), before);
     let (said, code) = wink(&client, &["tag", "idea"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`idea` is a fork that an agent left"), "{said}");
+    assert!(said.contains("`idea` is a fork that an agent made"), "{said}");
     assert!(!said.contains("branches/idea"), "{said}");
 }
 
 /// Once, no agent could name any state by a tag or an id any more.
 #[test]
-fn a_fork_that_is_damaged_keeps_nobody_from_naming_other_states() {
+fn a_damaged_fork_does_not_prevent_naming_other_states() {
     let mut client = Client::new(&[]);
     client.done("write_file", json!({"path": "a", "content": "one"}));
     let taken = client.done("snapshot", json!({"tag": "before"}));
@@ -309,4 +310,14 @@ fn a_fork_of_a_fork_is_kept_as_a_snapshot_and_brought_in_as_is_said() {
     assert!(brought.unwrap().status.success(), "{told}");
     let text = std::fs::read_to_string(root.join("a")).unwrap();
     assert_eq!(text, "ONE\ntwo\nthree\nfour\nFIVE\n");
+}
+
+/// Once, it said that no tool has the parameter, because it asked whether `fork` itself has it.
+#[test]
+fn a_new_fork_is_not_said_to_be_out_of_reach_where_tools_take_it() {
+    let mut client = Client::new(&[]);
+    let made = client.done("fork", json!({"name": "idea"}));
+    assert!(!made.to_string().contains("No tool has"), "{made}");
+    client.done("write_file", json!({"path": "a", "content": "1", "fork": "idea"}));
+    assert!(!client.file("a").exists());
 }

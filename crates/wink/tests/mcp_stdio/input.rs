@@ -1,5 +1,7 @@
 //! Input that is no message: a clear answer, and the server goes on.
 
+use std::io::Write as _;
+
 use serde_json::json;
 
 use crate::mcp_stdio::scene::Client;
@@ -129,4 +131,56 @@ fn a1_31_text_that_looks_like_protocol_is_data() {
     }
     // Had a line of the text become a message of its own, it would have come here.
     assert!(client.others.is_empty(), "{:?}", client.others);
+}
+
+/// Returns the most memory that a process had, in KiB.
+fn most_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Once, 100,000 requests that a client sent without a pause took 650 MB.
+#[test]
+fn requests_are_read_no_faster_than_they_are_answered() {
+    const REQUESTS: u64 = 20_000;
+    let mut client = Client::memory(&[]);
+    client.done("write_file", json!({"path": "a.txt", "content": "x".repeat(4000)}));
+    let before = most_memory(client.child.id());
+    let call = |id: u64| {
+        let params = json!({"name": "read_file", "arguments": {"path": "a.txt"}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    let lines: Vec<_> = (0..REQUESTS).map(|number| call(1_000 + number)).collect();
+    let mut input = client.input.take().expect("an open input");
+    let sender = std::thread::spawn(move || {
+        input.write_all((lines.join("\n") + "\n").as_bytes()).expect("the server reads");
+        input
+    });
+    for _ in 0..REQUESTS {
+        assert_ne!(client.next()["result"]["isError"], true);
+    }
+    client.input = Some(sender.join().expect("all are sent"));
+    let grown = most_memory(client.child.id()).saturating_sub(before);
+    assert!(grown < 32 * 1024, "{grown} KiB");
+    still_serves(&mut client);
+}
+
+/// A request that is cancelled is not always answered; it must not keep others from being read.
+#[test]
+fn requests_that_are_cancelled_hold_up_no_others() {
+    let mut client = Client::memory(&[]);
+    for id in 1_000..1_600 {
+        let call = json!({"name": "ls", "arguments": {}});
+        client.send(
+            &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call})
+                .to_string(),
+        );
+        let cancelled = json!({"requestId": id});
+        let notification = "notifications/cancelled";
+        client.send(
+            &json!({"jsonrpc": "2.0", "method": notification, "params": cancelled}).to_string(),
+        );
+    }
+    still_serves(&mut client);
 }

@@ -1,6 +1,6 @@
 //! Which files are served.
 
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use serde_json::json;
 
@@ -45,7 +45,8 @@ fn a_history_in_another_place_is_used_where_it_is_named() {
 
 #[test]
 fn a_workspace_that_cannot_be_found_whole_gets_no_second_history_below_it() {
-    for (damaged, words) in [(true, "cannot be understood"), (false, "there is no history in")] {
+    for (damaged, words) in [(true, "cannot parse the settings"), (false, "there is no history in")]
+    {
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(place.path().join("work/src")).unwrap();
         let store = place.path().join("disk");
@@ -125,20 +126,66 @@ fn what_is_mounted_read_only_stays_as_it_is() {
 }
 
 #[test]
-fn a_home_directory_is_served_only_when_named_and_then_without_history() {
+fn a_home_directory_or_the_root_is_served_only_with_force() {
     let place = tempfile::tempdir().unwrap();
     std::fs::create_dir(place.path().join("work")).unwrap();
-    let mut here = wink_in(place.path());
-    let output = here.arg("mcp").env("HOME", place.path().join("work")).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("--root"), "{stderr}");
-    let mut named = wink_in(place.path());
-    named.args(["mcp", "--root", "."]).env("HOME", place.path().join("work"));
-    let output = named.stdin(std::process::Stdio::null()).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains("no history is kept"), "{stderr}");
+    let started = |args: &[&str]| {
+        let mut command = wink_in(place.path());
+        command.args(args).env("HOME", place.path().join("work"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for args in [
+        &["mcp"][..],
+        &["mcp", "--root", "."],
+        &["mcp", "--root", "/"],
+        &["mcp", "--root", ".", "--no-history"],
+        &["mcp", "--root", ".", "--read-only"],
+        &["serve", "--port", "0", "--root", "/"],
+        &["serve", "--port", "0", "--workspace", "home=."],
+    ] {
+        let (code, stderr) = started(args);
+        assert_eq!(code, Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains("--root") && stderr.contains("--force"), "{stderr}");
+    }
+    let (code, stderr) = started(&["mcp", "--root", ".", "--force"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("the history of"), "{stderr}");
+}
+
+/// Once, such a server offered every tool that writes, and what they deleted was gone.
+#[test]
+fn a_server_that_cannot_keep_a_history_does_not_start() {
+    for command in [&["mcp"][..], &["serve", "--port", "0", "--root", "."]] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("work")).unwrap();
+        std::fs::write(place.path().join("data"), "no directory").unwrap();
+        let output = wink_in(place.path()).args(command).stdin(Stdio::null()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{stderr}");
+        let words = ["cannot keep a history of", "cause: ", "--no-history", "--store"];
+        assert!(words.iter().all(|it| stderr.contains(it)), "{stderr}");
+    }
+}
+
+#[test]
+fn without_a_history_every_change_and_the_instructions_say_so() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    std::fs::write(place.path().join("data"), "no directory").unwrap();
+    let mut client = Client::start_in(place, &["--no-history"]);
+    let begun = client.request("initialize", crate::mcp_stdio::scene::initialize());
+    let instructions = begun["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("No history is kept"), "{instructions}");
+    let mut said = |name: &str, arguments| {
+        let answer = client.call(name, arguments);
+        let text = answer["content"][0]["text"].as_str().unwrap().to_owned();
+        text.contains("this cannot be undone")
+    };
+    assert!(said("write_file", json!({"path": "a", "content": "x"})));
+    assert!(!said("read_file", json!({"path": "a"})));
+    assert!(said("rm", json!({"path": "a"})));
+    assert!(!said("rm", json!({"path": "a"})), "it changed nothing");
 }
 
 #[test]
@@ -155,10 +202,11 @@ fn a_backend_that_cannot_be_had_is_not_offered() {
 #[test]
 fn what_cannot_be_had_is_said_and_nothing_begins() {
     for (args, words) in [
-        (&["--backend", "podman"][..], "the podman backend cannot be had yet"),
+        (&["--backend", "podman"][..], "the podman backend is not available yet"),
         (&["--mount", "missing:b:ro"], "cannot find"),
-        (&["--backend", "memory", "--root", "."], "not in memory"),
+        (&["--backend", "memory", "--root", "."], "cannot be in memory"),
         (&["--backend", "host", "--mount", "a:b"], "into memory"),
+        (&["--backend", "memory", "--no-history"], "have a history"),
         (&["--tools", "some"], "files, history or all"),
         (&["--root", "missing"], "cannot find"),
     ] {

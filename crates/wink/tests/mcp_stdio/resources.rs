@@ -60,6 +60,7 @@ fn snapshots_keep_what_was() {
 #[test]
 fn long_lists_come_in_pages_that_miss_and_repeat_nothing() {
     let mut client = Client::new(&[]);
+    let first = list(&mut client, None).0;
     let mut expected = Vec::new();
     for directory in ["a", "a-b", "b/c", "z"] {
         std::fs::create_dir_all(client.file(directory)).unwrap();
@@ -69,6 +70,7 @@ fn long_lists_come_in_pages_that_miss_and_repeat_nothing() {
             expected.push(format!("wink://workspace/{path}"));
         }
     }
+    expected.extend(first);
     let snapshots: Vec<String> = (0..3)
         .map(|_| {
             format!("wink://snap/{}/", client.done("snapshot", json!({}))["id"].as_str().unwrap())
@@ -128,7 +130,8 @@ fn a_link_is_not_followed() {
     std::os::unix::fs::symlink("../secret.txt", client.file("link")).unwrap();
     let answer = read(&mut client, "wink://workspace/link");
     assert!(answer["error"]["message"].to_string().contains("link"), "{answer}");
-    assert_eq!(list(&mut client, None).0.len(), 0);
+    let listed = list(&mut client, None).0;
+    assert!(listed.iter().all(|it| it.starts_with("wink://snap/")), "{listed:?}");
 }
 
 #[test]

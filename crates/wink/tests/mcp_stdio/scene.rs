@@ -59,6 +59,9 @@ impl Client {
     pub(crate) fn start_telling(place: TempDir, args: &[&str], told: Stdio) -> Self {
         let mut command = wink_in(place.path());
         command.arg("mcp").args(args);
+        if !args.contains(&"--results") {
+            command.args(["--results", "structured"]);
+        }
         Self::of(command, place, told)
     }
 
@@ -118,7 +121,7 @@ impl Client {
     pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({"name": name, "arguments": arguments}));
         assert!(answer["error"].is_null(), "{answer}");
-        answer["result"].clone()
+        with_text(answer["result"].clone())
     }
 
     /// Calls a tool that does what it is asked to do.
@@ -161,6 +164,16 @@ pub(crate) fn wink_in(place: &Path) -> Command {
     command.current_dir(place.join("work")).env("HOME", place.join("home"));
     command.env("XDG_DATA_HOME", place.join("data"));
     command
+}
+
+/// Adds the text of a structured result where a model would be shown it.
+pub(crate) fn with_text(mut result: Value) -> Value {
+    if let Some(message) = result["structuredContent"]["message"].as_str().map(str::to_owned)
+        && let Some(content) = result["content"].as_array_mut()
+    {
+        content.insert(0, json!({"type": "text", "text": message}));
+    }
+    result
 }
 
 /// Returns what an older client begins with.

@@ -1,17 +1,22 @@
 //! Every answer is as its tool said it would be.
 
 use std::collections::BTreeSet;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::mcp_stdio::scene::Client;
+use crate::mcp_stdio::scene::{Client, initialize, wink_in};
 
 /// Says what in a value is not as a schema says; knows the words that our schemas use, and no others.
 fn wrong(schema: &Value, value: &Value) -> Option<String> {
     for (word, rule) in schema.as_object().expect("a schema") {
         let fits = match word.as_str() {
-            "type" => is_of(rule.as_str().expect("one type"), value),
-            "minimum" => value.as_f64().is_some_and(|it| it >= rule.as_f64().unwrap()),
+            "type" => match rule {
+                Value::Array(kinds) => kinds.iter().any(|it| is_of(it.as_str().unwrap(), value)),
+                kind => is_of(kind.as_str().expect("a type"), value),
+            },
+            "enum" => rule.as_array().unwrap().contains(value),
+            "minimum" => value.as_f64().is_none_or(|it| it >= rule.as_f64().unwrap()),
             "required" => {
                 rule.as_array().unwrap().iter().all(|it| value.get(it.as_str().unwrap()).is_some())
             }
@@ -150,6 +155,48 @@ fn every_answer_is_as_its_schema_says() {
     assert!(failed.len() > 8, "{failed:?}");
 }
 
+/// Once, every result was sent as text and again as structured data, and some clients showed both to their model.
+#[test]
+fn a_result_is_sent_once() {
+    for (options, is_structured) in [(&[][..], false), (&["--results", "structured"], true)] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("work")).unwrap();
+        let mut command = wink_in(place.path());
+        command.args(["mcp", "--backend", "memory"]).args(options);
+        let mut client = Client::of(command, place, Stdio::inherit());
+        client.request("initialize", initialize());
+        let list = client.request("tools/list", json!({}));
+        for tool in list["result"]["tools"].as_array().unwrap() {
+            assert_eq!(tool["outputSchema"].is_object(), is_structured, "{tool}");
+        }
+        let content = "a line of text\n".repeat(100);
+        let write = json!({"path": "a.txt", "content": content});
+        client.request("tools/call", json!({"name": "write_file", "arguments": write}));
+        let read = json!({"name": "read_file", "arguments": {"path": "a.txt"}});
+        let result = client.request("tools/call", read)["result"].take();
+        assert_eq!(result.to_string().matches("a line of text").count(), 100, "{options:?}");
+        assert_eq!(result["structuredContent"].is_object(), is_structured, "{result}");
+        let missing = json!({"name": "read_file", "arguments": {"path": "b.txt"}});
+        let refused = client.request("tools/call", missing)["result"].take();
+        assert_eq!(refused["isError"], true);
+        assert_eq!(refused["structuredContent"].is_object(), is_structured, "{refused}");
+        assert!(refused.to_string().contains("b.txt"), "{refused}");
+    }
+}
+
+/// Every client sends the list to its model with each request, so it must stay short.
+#[test]
+fn the_list_of_tools_is_short_and_has_the_words_that_a_model_searches_for() {
+    for (tools, most) in [("all", 18_000), ("history", 6_500)] {
+        let mut client = Client::memory(&["--tools", tools, "--results", "text"]);
+        let text = client.request("tools/list", json!({}))["result"].to_string();
+        assert!(text.len() <= most, "{tools}: {} characters", text.len());
+        for word in ["undo", "checkpoint", "snapshot", "restore", "history"] {
+            assert!(text.contains(word), "{tools}: {word}");
+        }
+    }
+}
+
 #[test]
 fn links_are_listed_as_the_schema_says() {
     let mut client = Client::new(&[]);
@@ -173,7 +220,10 @@ fn annotations_say_what_each_tool_may_do() {
     for tool in answer["result"]["tools"].as_array().unwrap() {
         let hints = &tool["annotations"];
         let hint = |name: &str| hints[name].as_bool().unwrap_or_else(|| panic!("{name} of {tool}"));
-        assert_eq!(hints["title"], tool["title"]);
+        assert!(
+            hints["title"].is_null() && tool["title"].is_string(),
+            "one title is enough: {tool}"
+        );
         assert!(!hint("openWorldHint"), "{tool}");
         let words = [
             ("readOnlyHint", "reads"),

@@ -82,8 +82,7 @@ fn tools_for_the_history_are_offered_only_where_there_is_one() {
     for name in ["work", "home"] {
         std::fs::create_dir(place.path().join(name)).unwrap();
     }
-    // A home directory is served without a history.
-    let mut client = Client::start_in(place, &["--root", "../home"]);
+    let mut client = Client::start_in(place, &["--root", "../home", "--force", "--no-history"]);
     client.request("initialize", crate::mcp_stdio::scene::initialize());
     let files = offered(&mut Client::memory(&["--tools", "files"]));
     assert_eq!(offered(&mut client), files);
@@ -179,10 +178,10 @@ fn a_model_is_told_of_the_tools_that_it_has_and_no_others() {
         client.request("initialize", params)["result"]["instructions"].to_string()
     };
     let memory = ["--backend", "memory"];
-    assert!(told(&memory).contains("write_file") && told(&memory).contains("fork makes"));
+    assert!(told(&memory).contains("write_file") && told(&memory).contains("fork creates"));
     let history = told(&["--backend", "memory", "--tools", "history"]);
     assert!(history.contains("undo") && !history.contains("read_file"), "{history}");
-    assert!(!history.contains("tools for files"), "{history}");
+    assert!(!history.contains("file tools"), "{history}");
     let files = told(&["--backend", "memory", "--tools", "files"]);
     assert!(files.contains("read_file") && !files.contains("undo"), "{files}");
     let looking = told(&["--backend", "memory", "--read-only"]);

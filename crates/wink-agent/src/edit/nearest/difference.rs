@@ -1,4 +1,4 @@
-//! What is different between two texts that look the same.
+//! Differences between two texts that look the same.
 
 use memchr::memmem;
 
@@ -6,7 +6,7 @@ use super::edges::Edges;
 use crate::edit::fold::Fold;
 use crate::edit::line_feeds::LineFeeds;
 
-/// Says in what a text differs from the place that comes nearest to it.
+/// How a text differs from the nearest place in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Difference {
     /// The text has the line numbers of `read_file` in it.
@@ -56,11 +56,12 @@ impl Difference {
     }
 }
 
-/// Says what is different between whole lines of a file and a text that is in them when folded.
+/// Returns the difference between whole lines of a file and a text that is in them when folded.
 pub(super) fn between(file: &[u8], old: &str, edges: &Edges<'_>) -> Difference {
     let given = old.as_bytes();
     let has = |file: &[u8], given: &[u8]| memmem::find(file, given).is_some();
-    let (file_lines, given_lines) = (LineFeeds::of(file).text, LineFeeds::of(given).text);
+    let file_lines = LineFeeds::of(file).text;
+    let given_lines = LineFeeds::of(given).text;
     if has(&file_lines, &given_lines) {
         return if given.contains(&b'\r') {
             Difference::LineEndings
@@ -78,7 +79,8 @@ pub(super) fn between(file: &[u8], old: &str, edges: &Edges<'_>) -> Difference {
         return Difference::TrailingSpace;
     }
     if edges.begins_line() && edges.ends_line() && both(without_indentation) {
-        let (file, given) = (indented_by(&file_lines), indented_by(&given_lines));
+        let file = indented_by(&file_lines);
+        let given = indented_by(&given_lines);
         return Difference::Indentation { file, given };
     }
     Difference::Overlooked(overlooked(file, given))
@@ -105,7 +107,7 @@ fn without_indentation(text: &[u8]) -> Vec<u8> {
     lines.map(<[u8]>::trim_ascii).collect::<Vec<_>>().join(&b'\n')
 }
 
-/// Says what the lines of a text begin with.
+/// Describes the indentation of a text's lines.
 fn indented_by(text: &[u8]) -> &'static str {
     let begins_with = |byte| text.split(|b| *b == b'\n').any(|line| line.first() == Some(&byte));
     match (begins_with(b'\t'), begins_with(b' ')) {

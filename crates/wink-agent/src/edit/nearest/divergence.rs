@@ -1,4 +1,4 @@
-//! Where a file goes on as a text does not.
+//! Where a text stops matching a file.
 
 use memchr::memmem;
 
@@ -19,17 +19,19 @@ pub(super) fn divergence(bytes: &[u8], folded: &[u8], old: &str) -> Option<Neare
     let (in_file, in_old) = if prefix >= suffix {
         (best.1 + best.0, best.0)
     } else {
-        // The last byte before the end that is the same; where there is none, the file begins there.
+        // The last byte before the end that is the same; if there is none, the file begins there.
         (best.1.saturating_sub(1), wanted.len() - best.0 - 1)
     };
     let in_file = Fold::ALL.original(bytes, in_file);
     let in_old = Fold::ALL.original(old.as_bytes(), in_old);
-    Some(shown(bytes, in_file, old.as_bytes(), in_old))
+    Some(describe(bytes, in_file, old.as_bytes(), in_old))
 }
 
 /// Finds the greatest length at which something is found, and where; a shorter one is found too.
 fn longest(most: usize, find: impl Fn(usize) -> Option<usize>) -> Option<(usize, usize)> {
-    let (mut known, mut least, mut most) = (None, 1, most);
+    let mut known = None;
+    let mut least = 1;
+    let mut most = most;
     while least <= most {
         let middle = least.midpoint(most);
         match find(middle) {
@@ -43,9 +45,10 @@ fn longest(most: usize, find: impl Fn(usize) -> Option<usize>) -> Option<(usize,
     known
 }
 
-pub(super) fn shown(bytes: &[u8], at: usize, old: &[u8], at_old: usize) -> Nearest {
+pub(super) fn describe(bytes: &[u8], at: usize, old: &[u8], at_old: usize) -> Nearest {
     let line = whole_lines(bytes, at..at);
     let given = &old[lines::start(old, at_old)..lines::end(old, at_old)];
-    let (file, given) = (snippet::shown_line(&bytes[line.clone()]), snippet::shown_line(given));
+    let file = snippet::shown_line(&bytes[line.clone()]);
+    let given = snippet::shown_line(given);
     found(bytes, line, Difference::Text { file: file.into_owned(), given: given.into_owned() })
 }

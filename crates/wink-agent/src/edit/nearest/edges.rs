@@ -51,12 +51,12 @@ impl<'a> Edges<'a> {
         differs(self.own_before, self.file_before, next).then_some(self.first)
     }
 
-    /// Tells whether white space at the beginning of the text is that of a line.
+    /// Returns whether white space at the beginning of the text is that of a line.
     pub(super) fn begins_line(&self) -> bool {
         self.own_before.is_empty() || Fold::is_blank(self.file_before)
     }
 
-    /// Tells whether white space at the end of the text is that of a line.
+    /// Returns whether white space at the end of the text is that of a line.
     pub(super) fn ends_line(&self) -> bool {
         self.own_after.is_empty() || Fold::is_blank(self.file_after)
     }

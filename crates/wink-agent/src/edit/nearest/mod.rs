@@ -1,7 +1,7 @@
-//! What comes nearest to a text that is not there, and what differs.
+//! The nearest place in a file to a text that does not match, and how they differ.
 //!
-//! The time is linear in the file: each step is a few searches for a plain text. Nothing that is found
-//! here is ever applied.
+//! The time is linear in the file: each step is a few searches for a plain text. The result is only shown, never
+//! applied.
 
 mod difference;
 mod divergence;
@@ -21,7 +21,7 @@ use super::{lines, snippet};
 /// A text with fewer folded bytes is like too many others.
 const TELLING: usize = 8;
 
-/// Says where a file comes nearest to a text that is not in it.
+/// The place in a file that is nearest to a text that does not match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Nearest {
     /// The line, counted from 1.
@@ -52,7 +52,7 @@ pub(super) fn nearest(bytes: &[u8], old: &str) -> Option<Nearest> {
     }
 }
 
-/// Tells whether a text is long enough for its place to mean something.
+/// Returns whether a text is long enough for its place to mean something.
 pub(super) fn is_telling(text: &str) -> bool {
     Fold::ALL.text(text.as_bytes()).len() >= TELLING
 }
@@ -69,7 +69,7 @@ fn alike(bytes: &[u8], folded: &[u8], old: &str) -> Option<Nearest> {
     let window = whole_lines(bytes, first..last);
     let edges = Edges::of(bytes, first, last, old);
     if let Some((at, at_old)) = edges.differing() {
-        return Some(divergence::shown(bytes, at, old.as_bytes(), at_old));
+        return Some(divergence::describe(bytes, at, old.as_bytes(), at_old));
     }
     let difference = difference::between(&bytes[window.clone()], old, &edges);
     Some(found(bytes, window, difference))

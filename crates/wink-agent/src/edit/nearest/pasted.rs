@@ -1,10 +1,11 @@
 //! Line numbers that came along when lines were copied.
 
-/// Returns the text without line numbers, where every line of it has one.
+/// Returns the text without line numbers, if every line has one.
 pub(super) fn without_numbers(text: &str) -> Option<String> {
-    let mut lines = text.split_inclusive('\n');
-    let plain: Option<String> = lines.by_ref().map(without_number).collect();
-    plain.filter(|plain| !plain.is_empty())
+    if text.is_empty() {
+        return None;
+    }
+    text.split_inclusive('\n').map(without_number).collect()
 }
 
 fn without_number(line: &str) -> Option<&str> {

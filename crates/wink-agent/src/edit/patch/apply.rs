@@ -1,4 +1,4 @@
-//! Hunks made changes of a file's bytes.
+//! Turns hunks into replacements of a file's bytes.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{Hunk, Line, Sign};
 use crate::edit::ending::Endings;
 use crate::edit::splice::{Edited, Replacement};
 
-/// Holds what hunks made of a file's bytes.
+/// A file's bytes after its hunks were applied.
 #[derive(Debug)]
 pub(crate) struct Patched {
     pub(crate) edited: Edited,
@@ -22,7 +22,8 @@ pub(crate) struct Patched {
 pub(crate) fn apply(bytes: Bytes, hunks: &[Hunk]) -> Result<Patched, HunkError> {
     let places = Places::of(&bytes, hunks);
     let mut applying = Applying { endings: Endings::of(&bytes), places, replacements: Vec::new() };
-    let (mut from, mut moved) = (0, Vec::new());
+    let mut from = 0;
+    let mut moved = Vec::new();
     for (number, hunk) in (1..).zip(hunks) {
         let patch_line = hunk.patch_line;
         let refused = |problem| HunkError { hunk: number, patch_line, problem };
@@ -60,14 +61,14 @@ impl Applying<'_> {
         let mut run = Run { range: at..at, added: Vec::new(), was_unended: false };
         for line in &hunk.lines {
             let end = run.range.end + line.text.len() + 1;
-            if line.sign != Sign::Added && !line.ended {
+            if line.sign != Sign::Added && !line.has_newline {
                 self.check_unended(end)?;
             }
             match line.sign {
                 Sign::Added => run.added.push(line),
                 Sign::Removed => {
                     run.range.end = end;
-                    run.was_unended = !line.ended;
+                    run.was_unended = !line.has_newline;
                 }
                 Sign::Kept => {
                     self.finish(run)?;
@@ -90,8 +91,8 @@ impl Applying<'_> {
             return Ok(());
         }
         let text = self.new_text(&run)?;
-        let (start, end) =
-            (self.places.original(run.range.start), self.places.original(run.range.end));
+        let start = self.places.original(run.range.start);
+        let end = self.places.original(run.range.end);
         let with = if self.places.literal {
             text.into_bytes()
         } else {
@@ -103,7 +104,8 @@ impl Applying<'_> {
 
     /// Returns what comes in the place of a run, with `\n` for each line ending.
     fn new_text(&self, run: &Run<'_>) -> Result<String, Problem> {
-        let (end, is_ended) = (self.places.len(), self.places.is_ended());
+        let end = self.places.len();
+        let is_ended = self.places.is_ended();
         let mut text = String::new();
         // What comes after a last line without a newline gives it one.
         if run.range.start > end {
@@ -114,7 +116,7 @@ impl Applying<'_> {
             text.push('\n');
         }
         let at_end = run.range.end >= end;
-        let unended = run.added.iter().position(|line| !line.ended);
+        let unended = run.added.iter().position(|line| !line.has_newline);
         match unended {
             Some(at) if !at_end || at + 1 < run.added.len() => return Err(Problem::NewlineAtEnd),
             Some(_) => drop(text.pop()),

@@ -13,7 +13,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Takes a line of the patch and tells whether it is one of a hunk's.
+    /// Takes a line of the patch and returns whether it is one of a hunk's.
     pub(super) fn take(&mut self, line: &str, number: usize) -> Result<bool, PatchError> {
         let mut characters = line.chars();
         let sign = match characters.next() {
@@ -35,12 +35,12 @@ impl Body {
     }
 
     fn push(&mut self, sign: Sign, text: &str) {
-        self.lines.push(Line { sign, text: text.to_owned(), ended: true });
+        self.lines.push(Line { sign, text: text.to_owned(), has_newline: true });
     }
 
     fn unend(&mut self, number: usize) -> Result<(), PatchError> {
         match self.lines.last_mut() {
-            Some(last) => last.ended = false,
+            Some(last) => last.has_newline = false,
             None => {
                 return Err(PatchError::at(number, format!("`{NO_NEWLINE}` follows no line")));
             }

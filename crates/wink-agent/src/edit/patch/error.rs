@@ -5,7 +5,7 @@ use std::fmt;
 use crate::edit::lines::listed;
 use crate::edit::nearest::Nearest;
 
-/// Says which line of a patch cannot be read, and why.
+/// A patch that cannot be parsed: the line, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PatchError {
     /// The line of the patch, counted from 1.
@@ -25,7 +25,7 @@ impl fmt::Display for PatchError {
     }
 }
 
-/// Says which hunk does not fit a file, and why.
+/// A hunk that does not apply: its number, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HunkError {
     /// The hunk, counted from 1 in its file.
@@ -35,7 +35,7 @@ pub(crate) struct HunkError {
     pub(crate) problem: Problem,
 }
 
-/// Says why a hunk does not fit.
+/// Why a hunk does not apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Problem {
     /// It has no line that is in the file already.

@@ -11,7 +11,8 @@ pub(super) struct Names {
 impl Names {
     /// Reads the texts after `---` and `+++`, less git's `a/` and `b/`.
     pub(super) fn parse(old: &str, new: &str, number: usize) -> Result<Self, PatchError> {
-        let (old, new) = (name(old, number)?, name(new, number + 1)?);
+        let old = name(old, number)?;
+        let new = name(new, number + 1)?;
         let begins = |name: &Option<String>, prefix: &str| {
             name.as_ref().is_none_or(|name| name.starts_with(prefix))
         };
@@ -38,7 +39,8 @@ pub(super) fn unquoted(name: &str) -> Option<String> {
     let Some(inner) = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return Some(name.to_owned());
     };
-    let (mut bytes, mut rest) = (Vec::new(), inner.as_bytes());
+    let mut bytes = Vec::new();
+    let mut rest = inner.as_bytes();
     while let [first, tail @ ..] = rest {
         let (byte, length) = if *first == b'\\' { escaped(tail)? } else { (*first, 0) };
         bytes.push(byte);
@@ -59,7 +61,7 @@ fn escaped(rest: &[u8]) -> Option<(u8, usize)> {
     }
 }
 
-/// Returns the name in `diff --git a/name b/name`, where both are the same.
+/// Returns the name in `diff --git a/name b/name`, if both are the same.
 pub(super) fn git_name(rest: &str) -> Option<String> {
     let length = rest.len().checked_sub("a/ b/".len())? / 2;
     let old = rest.strip_prefix("a/")?.get(..length)?;

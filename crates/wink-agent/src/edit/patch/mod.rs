@@ -26,16 +26,16 @@ mod unified;
 pub(crate) use apply::apply;
 pub(crate) use error::{HunkError, PatchError};
 
-/// Holds what a patch asks for one file; its names are text that has not been checked yet.
+/// One file's part of a patch, with paths that are not validated yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FilePatch {
     pub(crate) action: Action,
     pub(crate) hunks: Vec<Hunk>,
-    /// Whether the file is to be one that can be run, where the patch says so.
+    /// Whether the file becomes executable, if the patch says so.
     pub(crate) executable: Option<bool>,
 }
 
-/// Says what becomes of a file as a whole.
+/// What happens to a file as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     Create { path: String },
@@ -44,7 +44,7 @@ pub(crate) enum Action {
     Move { from: String, to: String },
 }
 
-/// Holds lines that stay, go and come together.
+/// A hunk: kept, removed and added lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hunk {
     /// The line of the patch that it begins at, counted from 1.
@@ -53,7 +53,7 @@ pub(crate) struct Hunk {
     pub(crate) lines: Vec<Line>,
 }
 
-/// Says where a hunk belongs.
+/// The position of a hunk.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Target {
     /// The first line, counted from 1.
@@ -64,16 +64,16 @@ pub(crate) struct Target {
     at_end: bool,
 }
 
-/// Holds one line of a hunk, without its ending.
+/// A line of a hunk, without its ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
     pub(crate) sign: Sign,
     pub(crate) text: String,
     /// Whether it ends in a newline.
-    ended: bool,
+    has_newline: bool,
 }
 
-/// Says what happens to a line.
+/// What happens to a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
     Kept,
@@ -100,7 +100,7 @@ impl FilePatch {
         let mut content = String::new();
         for line in self.hunks.iter().flat_map(|hunk| &hunk.lines) {
             content.push_str(&line.text);
-            if line.ended {
+            if line.has_newline {
                 content.push('\n');
             }
         }
@@ -108,7 +108,7 @@ impl FilePatch {
     }
 }
 
-/// Returns the path of the file that a patch is about, where that is one; of one that is moved, the old path.
+/// Returns the path of the only file that a patch changes; of a file that is moved, the old path.
 pub(crate) fn only_path(text: &str) -> Option<String> {
     let files: [FilePatch; 1] = parse(text).ok()?.try_into().ok()?;
     files.into_iter().next().map(|file| match file.action {
@@ -133,7 +133,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
     Ok(files)
 }
 
-/// Cuts a patch into lines; where its first line ends in `\r\n`, that is how the patch was sent.
+/// Splits a patch into lines; if its first line ends in `\r\n`, so do all that were sent.
 fn lines(text: &str) -> Vec<&str> {
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     match text.split_once('\n') {

@@ -1,4 +1,4 @@
-//! Where in a file the lines of a hunk are.
+//! Finds the lines of a hunk in a file.
 
 use memchr::{memchr_iter, memmem};
 
@@ -45,7 +45,7 @@ impl<'a> Places<'a> {
         self.view.text.len()
     }
 
-    /// Tells whether the last line ends in a newline; an empty text has no line to end.
+    /// Returns whether the last line ends in a newline; an empty text has no line to end.
     pub(super) fn is_ended(&self) -> bool {
         self.view.text.is_empty() || self.view.text.ends_with(b"\n")
     }

@@ -1,4 +1,4 @@
-//! What holds for any patch, readable or not.
+//! Properties of any patch, valid or not.
 
 use proptest::prelude::*;
 

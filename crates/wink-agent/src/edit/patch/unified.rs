@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         Ok(extended)
     }
 
-    /// Takes one of git's lines and tells whether it was one.
+    /// Takes one of git's lines and returns whether it was one.
     fn take(&self, extended: &mut Extended, line: &str) -> Result<bool, PatchError> {
         if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| line.starts_with(refused)) {
             return Err(self.refused(*why));

@@ -15,14 +15,14 @@ use wink_fs::{Error, ErrorKind, ExecutionPlace, Kind, Operation};
 use super::{Command, Executed, Executor, MAX_TIMEOUT, Outputs, Program};
 use crate::tool::error::ToolError;
 
-/// Where programs are looked for, unless the program that embeds says otherwise.
+/// The default `PATH` of programs.
 const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Runs commands on this machine, with all that the process itself may do. **This is not a sandbox.**
 ///
 /// A command begins in the workspace, but nothing keeps it there: it reads every file that the process
-/// may read, uses the network, and starts what it likes. Use it only where the agent that calls the tools is
-/// trusted with the machine, or where the machine itself is the sandbox.
+/// may read, uses the network, and starts what it likes. Use it only if the agent that calls the tools is
+/// trusted with the machine, or if the machine itself is the sandbox.
 ///
 /// What it does: an environment of its own (no variable of the process is passed on), a home outside the
 /// workspace, a process group that is killed as a whole when time is over, when the call is cancelled and
@@ -50,28 +50,28 @@ pub struct HostExecutor {
 }
 
 impl HostExecutor {
-    /// Makes an executor that gives the agent that calls the tools the rights of this process.
+    /// Creates an executor that gives the agent the rights of this process.
     pub fn unsafe_on_this_machine() -> wink_fs::Result<Self> {
         let outputs =
             Outputs::temporary().map_err(|error| Error::system(Operation::Open, error))?;
         Ok(Self { outputs, path: USUAL_PATH.to_owned(), max_timeout: MAX_TIMEOUT })
     }
 
-    /// Sets where programs are looked for: the `PATH` of their environment.
+    /// Sets the `PATH` of programs.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Sets how long a program may be asked to run.
+    /// Sets the longest timeout that a call may set.
     #[must_use]
     pub fn max_timeout(mut self, max_timeout: Duration) -> Self {
         self.max_timeout = max_timeout;
         self
     }
 
-    /// Returns the files that hold what was too much to be shown.
+    /// Returns the saved output of programs.
     pub fn outputs(&self) -> &Outputs {
         &self.outputs
     }
@@ -111,7 +111,7 @@ fn directory(command: &Command, place: &ExecutionPlace<'_>) -> Result<PathBuf, T
     let root = place.directory.clone().ok_or_else(|| {
         ToolError::new(
             ErrorKind::Unsupported,
-            "The files are in memory, where no program can be run; use the tools for files.",
+            "The files are in memory, where no program can be run; use the file tools.",
         )
     })?;
     match place.files.stat(&command.cwd)?.kind {

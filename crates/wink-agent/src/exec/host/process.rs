@@ -1,4 +1,4 @@
-//! One process group from its beginning to its end.
+//! Runs one process group.
 
 use std::io::{self, ErrorKind as IoErrorKind, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -15,12 +15,12 @@ use wink_fs::search::Stop;
 use crate::exec::output::{Collector, Output};
 use crate::exec::{Ended, Executed, Outputs};
 use crate::tool::error::ToolError;
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// How long it is waited for what a program has printed already, when it has ended.
+/// How long to wait for the rest of the output after a program has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How long it is waited between looks at a program, at first and at most.
+/// The first and the longest wait between two polls of a program.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
 /// Runs a program in a group of its own, of which nothing is left afterwards.
@@ -50,7 +50,7 @@ fn start(mut command: Command, stdin: &str) -> Result<Child, ToolError> {
     command.spawn().map_err(cannot_start)
 }
 
-/// Begins to give a program what it reads, and to take what it prints.
+/// Starts the threads that write the input and read the output of a program.
 fn connect(child: &mut Child, stdin: &str, outputs: &Outputs) -> io::Result<[Reader; 2]> {
     feed(child, stdin)?;
     Ok([
@@ -64,7 +64,7 @@ fn finish([stdout, stderr]: [Reader; 2], status: ExitStatus) -> Executed {
     Executed::ended(ended(status)).stdout(stdout.finish(last)).stderr(stderr.finish(last))
 }
 
-/// Writes what a program reads; one that does not read it is not waited for.
+/// Writes the input of a program, without waiting for one that does not read it.
 fn feed(child: &mut Child, stdin: &str) -> io::Result<()> {
     let (Some(mut pipe), text) = (child.stdin.take(), stdin.to_owned()) else { return Ok(()) };
     in_thread(move || {
@@ -77,7 +77,7 @@ fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }
 
-/// Waits until a program has ended, which it is left to be asked for, or has to.
+/// Waits until a program has ended, without reaping it, or must be ended.
 fn wait(child: &Child, stop: &Stop) -> Option<ErrorKind> {
     let mut pause = LOOKS.0;
     while !has_ended(child) {
@@ -90,14 +90,14 @@ fn wait(child: &Child, stop: &Stop) -> Option<ErrorKind> {
     None
 }
 
-/// Looks without asking how it ended, so that no other process gets its number meanwhile.
+/// Polls without reaping it: until it is reaped, the kernel gives its process id to no other process.
 fn has_ended(child: &Child) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(pid(child)), options).map_or(true, |status| status.is_some())
 }
 
 fn kill_group(child: &Child) {
-    // There is nothing to kill where all have ended.
+    // There is nothing to kill if all have ended.
     let _ = kill_process_group(pid(child), Signal::KILL);
 }
 
@@ -180,16 +180,19 @@ fn cancelled() -> ToolError {
 mod tests {
     use super::*;
 
-    /// Set where the test below plays the part of a process that gets no more threads.
+    /// Set if the test below plays the part of a process that gets no more threads.
     const CHILD: &str = "WINK_TEST_WITHOUT_THREADS";
 
     #[test]
-    fn a_program_that_nobody_can_listen_to_is_ended_and_refused() {
+    fn a_program_whose_output_cannot_be_read_is_ended_and_refused() {
         if std::env::var_os(CHILD).is_some() {
             return without_threads();
         }
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["a_program_that_nobody_can_listen_to_is_ended_and_refused", "--test-threads=1"])
+            .args([
+                "a_program_whose_output_cannot_be_read_is_ended_and_refused",
+                "--test-threads=1",
+            ])
             // More than any machine has, for each thread.
             .env("RUST_MIN_STACK", (1_u64 << 60).to_string())
             .env(CHILD, "1")
@@ -202,7 +205,8 @@ mod tests {
     fn without_threads() {
         let outputs = Outputs::temporary().unwrap();
         for stdin in ["", "read by nobody"] {
-            let (mut command, began) = (Command::new("sleep"), Instant::now());
+            let mut command = Command::new("sleep");
+            let began = Instant::now();
             command.arg("60");
             let stop = Stop::after(Duration::from_secs(60));
             let refused = run(command, stdin, &outputs, &stop).unwrap_err();

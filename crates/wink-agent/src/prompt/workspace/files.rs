@@ -15,9 +15,9 @@ use crate::prompt::options::SectionOptions;
 use crate::session::files::owned::SessionFiles;
 use crate::session::{Session, SessionError};
 use crate::tool::context::ToolContext;
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// Says what a section's files are kept in.
+/// Where a section's files are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// Memory.

@@ -1,25 +1,25 @@
-//! What a model is told of its workspace.
+//! The description of a workspace in a prompt.
 
 use wink_fs::Limits;
 
 use super::files::{Place, SectionFiles};
 use super::preview;
 use crate::session::SessionError;
-use crate::util::words::counted;
+use crate::util::counted;
 
-/// Says who changes the files.
+/// Which tools change the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hands {
+pub(crate) enum ToolSource {
     /// The tools of the section.
-    Tools,
+    Section,
     /// Tools of the harness itself, of which nothing is known here.
-    Native,
+    Harness,
 }
 
 /// Makes the text of a workspace section; what is mounted is there once the workspace is.
-pub(crate) fn text(files: &SectionFiles, hands: Hands) -> Result<String, SessionError> {
-    let mut parts = vec![beginning(files.place).to_owned(), rules(hands)];
-    if hands == Hands::Tools {
+pub(crate) fn text(files: &SectionFiles, tools: ToolSource) -> Result<String, SessionError> {
+    let mut parts = vec![beginning(files.place).to_owned(), rules(tools)];
+    if tools == ToolSource::Section {
         parts.push(limits(&files.options.limits));
     }
     let previews = files.previews()?;
@@ -46,10 +46,10 @@ fn beginning(place: Place) -> &'static str {
     }
 }
 
-fn rules(hands: Hands) -> String {
-    let by = |tools: &str| match hands {
-        Hands::Tools => format!(" ({tools})"),
-        Hands::Native => String::new(),
+fn rules(source: ToolSource) -> String {
+    let by = |tools: &str| match source {
+        ToolSource::Section => format!(" ({tools})"),
+        ToolSource::Harness => String::new(),
     };
     [
         "Mounts are made when the workspace is configured; you cannot bring in other directories of \

@@ -2,7 +2,6 @@
 
 pub(crate) mod files;
 pub(crate) mod guidance;
-pub(crate) mod own_tool;
 pub(crate) mod owning;
 pub(crate) mod preview;
 pub(crate) mod vfs;
@@ -17,7 +16,7 @@ use wink_fs::{
 use super::options::SectionOptions;
 use super::section::Section;
 use super::workspace::files::SectionFiles;
-use super::workspace::guidance::Hands;
+use super::workspace::guidance::ToolSource;
 use super::workspace::owning::owning;
 use crate::session::files::owned::SessionFiles;
 use crate::session::{Session, SessionError};
@@ -52,18 +51,18 @@ const TITLE: &str = "Workspace";
 #[derive(Clone, Debug)]
 pub struct WorkspaceSection {
     files: Arc<SectionFiles>,
-    hands: Hands,
+    tools: ToolSource,
 }
 
 owning!(WorkspaceSection);
 
 impl WorkspaceSection {
-    /// Makes the section of a session whose directory is made for it, and goes with the workspace.
+    /// Creates a section with a temporary directory, which is deleted with the workspace.
     pub fn temporary(session: &Session, options: SectionOptions) -> Self {
         Self::of(SectionFiles::temporary(session, KEY, options))
     }
 
-    /// Makes the section of a session that works in a directory which is there already.
+    /// Creates a section that works in an existing directory.
     ///
     /// Nothing can be mounted there: a reset, which mounts anew, would overwrite files that are not the
     /// session's own. For the same reason it leaves the files as they are.
@@ -81,13 +80,13 @@ impl WorkspaceSection {
     }
 
     fn of(files: SectionFiles) -> Self {
-        Self { files: Arc::new(files), hands: Hands::Tools }
+        Self { files: Arc::new(files), tools: ToolSource::Section }
     }
 
     /// Offers no tools, for a harness that has file tools of its own.
     #[must_use]
     pub fn without_tools(mut self) -> Self {
-        self.hands = Hands::Native;
+        self.tools = ToolSource::Harness;
         self
     }
 
@@ -99,6 +98,6 @@ impl WorkspaceSection {
 
 impl From<&WorkspaceSection> for Section {
     fn from(section: &WorkspaceSection) -> Self {
-        Section::over(TITLE, section.files.clone(), section.hands)
+        Section::over(TITLE, section.files.clone(), section.tools)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wink_fs::{Kind, MountReport, Tree, TreePath};
 
 use crate::prompt::code::inline_code;
-use crate::util::words::counted;
+use crate::util::counted;
 
 /// How many mounts are shown, how many files of each, and how many characters of a path.
 const MOST_MOUNTS: usize = 20;

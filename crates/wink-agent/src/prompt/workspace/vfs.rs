@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wink_fs::{MountReport, NamedSnapshots, Workspace};
 
 use super::files::SectionFiles;
-use super::guidance::Hands;
+use super::guidance::ToolSource;
 use super::owning::owning;
 use crate::prompt::options::SectionOptions;
 use crate::prompt::section::Section;
@@ -49,6 +49,6 @@ impl VfsSection {
 
 impl From<&VfsSection> for Section {
     fn from(section: &VfsSection) -> Self {
-        Section::over(TITLE, section.files.clone(), Hands::Tools)
+        Section::over(TITLE, section.files.clone(), ToolSource::Section)
     }
 }

@@ -1,4 +1,4 @@
-//! Who is told of what happens in a session.
+//! Subscribers to the events of a session.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use super::in_call::outside_calls;
 use super::panics::caught;
-use crate::util::lock::lock;
+use crate::util::lock;
 
 type Handler = dyn Fn(&dyn Any) -> Result<(), String> + Send + Sync;
 
@@ -30,14 +30,15 @@ impl Bus {
             Some(event) => subscriber(event).into_result(),
             None => Ok(()),
         });
-        let (mut subscribers, event) = (self.lock(), TypeId::of::<E>());
+        let mut subscribers = self.lock();
+        let event = TypeId::of::<E>();
         subscribers.last += 1;
         let id = subscribers.last;
         subscribers.by_event.entry(event).or_default().push((id, handler));
         Subscription { bus: Arc::downgrade(self), event, id }
     }
 
-    /// Tells every subscriber of an event, in the order in which they subscribed.
+    /// Notifies every subscriber of an event, in the order in which they subscribed.
     pub(crate) fn tell<E: 'static>(&self, event: &E) -> Told {
         // Nothing is locked meanwhile, so that a subscriber may use the session and its bus.
         let handlers = self.lock().by_event.get(&TypeId::of::<E>()).cloned().unwrap_or_default();
@@ -60,7 +61,7 @@ impl Bus {
             subscribers.by_event.remove(&event);
         }
         drop(subscribers);
-        // What a subscriber holds may use the bus when it goes.
+        // The subscriber is dropped without the lock: dropping what it owns may use the bus.
         drop(removed);
     }
 
@@ -69,7 +70,7 @@ impl Bus {
     }
 }
 
-/// What a subscriber may return: nothing, or whether it went well.
+/// What a subscriber may return: nothing, or a result.
 pub trait Outcome: outcome::Sealed {}
 
 mod outcome {
@@ -94,7 +95,7 @@ impl<X: fmt::Display> outcome::Sealed for Result<(), X> {
     }
 }
 
-/// Says how many were told of an event, and who of them failed.
+/// How many subscribers were notified of an event, and which failed.
 ///
 /// ```
 /// use wink_agent::session::Session;
@@ -117,7 +118,7 @@ pub struct Told {
     pub failures: Vec<SubscriberFailure>,
 }
 
-/// Says which subscriber failed, and how.
+/// A subscriber that failed, and its message.
 ///
 /// ```
 /// use wink_agent::session::Session;
@@ -133,7 +134,7 @@ pub struct SubscriberFailure {
     pub subscription: u64,
     /// The type of the event.
     pub event: &'static str,
-    /// What it said.
+    /// Its message.
     pub message: String,
 }
 
@@ -156,12 +157,12 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Returns what tells it from the session's other subscriptions.
+    /// Returns its id, unique in the session.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Lets it last as long as the session.
+    /// Keeps it for as long as the session lives.
     pub fn forever(mut self) {
         self.bus = Weak::new();
     }

@@ -1,4 +1,4 @@
-//! Keeping a tool from changing its session past the call, which may yet fail.
+//! Refuses direct changes of a session by its tools: the call may still fail.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -7,33 +7,35 @@ use crate::session::Session;
 use crate::session::error::SessionError;
 
 thread_local! {
-    /// Where the session is whose tool runs on this thread; nowhere is 0.
+    /// The address of the session whose tool runs on this thread, or 0.
     static CALLED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Puts back what was there before, also after a panic.
-struct Before(usize);
+/// Ends a call, or the time outside of one, when it is dropped, also after a panic.
+#[must_use]
+pub(crate) struct InCall {
+    before: usize,
+}
 
-impl Drop for Before {
+impl Drop for InCall {
     fn drop(&mut self) {
-        CALLED.set(self.0);
+        CALLED.set(self.before);
     }
 }
 
-/// Lets subscribers do what they like: the call is not theirs.
+/// Lets subscribers change the session: they are not part of the call.
 pub(crate) fn outside_calls<T>(work: impl FnOnce() -> T) -> T {
-    let _before = Before(CALLED.replace(0));
+    let _outside = InCall { before: CALLED.replace(0) };
     work()
 }
 
 impl Session {
-    /// Runs a tool of the session, which meanwhile refuses to be changed from this thread.
-    pub(crate) fn in_call<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _before = Before(CALLED.replace(self.address()));
-        work()
+    /// Begins a call of a tool; until it ends, the session refuses to be changed from this thread.
+    pub(crate) fn begin_call(&self) -> InCall {
+        InCall { before: CALLED.replace(self.address()) }
     }
 
-    /// Refuses what a tool must leave to the end of its call.
+    /// Fails within a call of a tool of this session.
     pub(crate) fn check_outside_call(&self) -> Result<(), SessionError> {
         if CALLED.get() == self.address() { Err(SessionError::DuringCall) } else { Ok(()) }
     }

@@ -1,9 +1,9 @@
-//! Events: reducers change the session for all of an event or nothing, then subscribers hear of it.
+//! Events: all reducers of an event change the session, or none; then subscribers are notified.
 
 pub(crate) mod bus;
-pub(crate) mod held;
 pub(crate) mod in_call;
 pub(crate) mod panics;
+pub(crate) mod pending;
 
 use std::cell::Cell as Flag;
 use std::collections::HashMap;
@@ -19,9 +19,9 @@ use super::slices::items::Items;
 use super::slices::registry::Registry;
 use super::slices::slice::{Slice, SliceKind};
 use super::slices::view::View;
-use crate::util::lock::lock;
+use crate::util::lock;
 
-/// What only one call at a time works with: the reducers, and what slices begin with.
+/// The reducers and the seeds of slices, which one call at a time works with.
 #[derive(Default)]
 pub(super) struct Rules {
     registry: Registry,
@@ -55,7 +55,7 @@ thread_local! {
     static REDUCING: Flag<bool> = const { Flag::new(false) };
 }
 
-/// Says what an event did.
+/// The result of dispatching an event.
 ///
 /// ```
 /// use wink_agent::session::Session;
@@ -69,11 +69,11 @@ thread_local! {
 pub struct Dispatched {
     /// How many reducers it had.
     pub reducers: usize,
-    /// Who was told of it.
+    /// The subscribers that were notified.
     pub told: Told,
 }
 
-/// Tells that a session was [reset](Session::reset).
+/// The event of a session's [reset](Session::reset).
 ///
 /// ```
 /// use wink_agent::session::{Session, SessionReset};
@@ -87,7 +87,7 @@ pub struct SessionReset;
 
 /// Slices and events.
 impl Session {
-    /// Adds a reducer: what events of a type do to a slice.
+    /// Adds a reducer, which applies events of a type to a slice.
     ///
     /// An event may have several, for one slice or for many; they run in the order in which they were
     /// added. A reducer works only with what it is given: one that changes a session panics.
@@ -104,7 +104,7 @@ impl Session {
         Ok(())
     }
 
-    /// Gives an event to its reducers, then tells its subscribers.
+    /// Gives an event to its reducers, then notifies its subscribers.
     ///
     /// All reducers of the event change the session, or none: if one panics, the session is as it was, and no
     /// subscriber is notified. Events take turns; asking for items never waits for a reducer.
@@ -140,7 +140,7 @@ impl Session {
         Ok(reducers)
     }
 
-    /// Has several events reduced in one turn: all of them change the session, or none.
+    /// Reduces several events in one turn: all of them change the session, or none.
     pub(super) fn reduce_all(
         &self,
         work: impl FnOnce(&Rules, &mut Slices) -> Result<(), SessionError>,
@@ -152,15 +152,15 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the subscribers of an event, which changes nothing in the session.
+    /// Notifies the subscribers of an event, without giving it to reducers.
     pub fn publish<E: 'static>(&self, event: &E) -> Told {
         self.0.bus.tell(event)
     }
 
     /// Subscribes to every event of a type that this session dispatches or publishes.
     ///
-    /// Subscribers are told after the change, one after the other. One that fails does not keep the
-    /// others from being told. One that holds the session keeps it alive until it is unsubscribed.
+    /// Subscribers are notified after the change, one after the other. If one fails, the others are still
+    /// notified. One that holds the session keeps it alive until it is unsubscribed.
     pub fn subscribe<E: 'static, R: Outcome>(
         &self,
         subscriber: impl Fn(&E) -> R + Send + Sync + 'static,
@@ -178,7 +178,7 @@ impl Session {
         Ok(items)
     }
 
-    /// Makes these the items of a slice, now and after each [`reset`](Self::reset).
+    /// Sets the items of a slice, now and after each [`reset`](Self::reset).
     pub fn seed<S: Slice>(&self, items: impl IntoIterator<Item = S>) -> Result<(), SessionError> {
         self.check_outside_call()?;
         let items = Items::of(items);
@@ -187,21 +187,21 @@ impl Session {
         self.query::<S>()?;
         rules.seeds.insert(S::NAME, (S::KIND, Cell::typed(items.clone())));
         self.slices().put(items);
-        self.jumped();
+        self.begin_epoch();
         Ok(())
     }
 
-    /// Takes all items out of a slice.
+    /// Removes all items of a slice.
     pub fn clear<S: Slice>(&self) -> Result<(), SessionError> {
         self.check_outside_call()?;
         let _turn = self.rules();
         self.query::<S>()?;
         self.slices().put(Items::<S>::default());
-        self.jumped();
+        self.begin_epoch();
         Ok(())
     }
 
-    /// Makes every slice, the logs included, what it was [seeded](Self::seed) with, or empty.
+    /// Resets every slice, the logs included, to its [seed](Self::seed), or empties it.
     ///
     /// Reducers, subscribers and snapshots stay, so a rollback brings the state back. Subscribers are
     /// told by [`SessionReset`]. A tool that resets the session it is called for panics.
@@ -218,7 +218,7 @@ impl Session {
             slices.put_cell(*kind, (*name).into(), cell.clone());
         }
         self.set_slices(slices);
-        self.jumped();
+        self.begin_epoch();
     }
 
     /// Returns the slices, which are locked only for a moment.
@@ -239,7 +239,7 @@ impl Session {
     }
 }
 
-/// Lets a reducer that would wait for its own end panic instead.
+/// Panics in a reducer that changes a session: it would deadlock.
 fn while_reducing<T>(work: impl FnOnce() -> T) -> T {
     struct Reducing;
     impl Drop for Reducing {

@@ -1,11 +1,11 @@
-//! Code of others that may panic.
+//! Panics of callbacks as errors.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs something; a panic is an error with its message.
+/// Runs a callback; a panic is an error with its message.
 ///
-/// What the code could have left half done must be given up by the caller.
+/// The caller must discard what the callback may have left half done.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
 }

@@ -1,4 +1,4 @@
-//! From lines to a tree.
+//! Builds a tree of sessions from the lines of a dump.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::session::error::SessionError;
 use crate::session::id::SessionId;
 
-/// Makes the sessions of lines, each below its parent; returns the first one.
+/// Builds the sessions of lines, each below its parent; returns the root.
 pub(super) fn assemble(lines: Vec<Line>) -> Result<Session, SessionError> {
     check(&lines)?;
     let mut made: HashMap<SessionId, Session> = HashMap::new();
@@ -29,7 +29,7 @@ fn make(line: Line, made: &HashMap<SessionId, Session>) -> Session {
     }
 }
 
-/// Refuses lines that are not one whole tree, its root first.
+/// Fails unless the lines are one whole tree, its root first.
 fn check(lines: &[Line]) -> Result<(), SessionError> {
     let all: HashSet<SessionId> = lines.iter().map(|line| line.id).collect();
     let mut above = HashSet::new();

@@ -6,12 +6,12 @@ use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Holds the fields of an object; those that the reader does not take out are written again as they were.
+/// The fields of an object; those that the reader does not know are written back unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Fields(Vec<(String, Box<RawValue>)>);
 
 impl Fields {
-    /// Takes out a field that may be missing.
+    /// Removes and returns an optional field.
     pub(super) fn optional<T: DeserializeOwned>(
         &mut self,
         name: &str,
@@ -23,7 +23,7 @@ impl Fields {
         serde_json::from_str(value.get()).map(Some).map_err(|why| format!("`{name}`: {why}"))
     }
 
-    /// Takes out a field that must be there.
+    /// Removes and returns a required field.
     pub(super) fn required<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, String> {
         self.optional(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
@@ -51,7 +51,8 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-        let (mut fields, mut seen) = (Vec::new(), std::collections::HashSet::new());
+        let mut fields = Vec::new();
+        let mut seen = std::collections::HashSet::new();
         while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
             if !seen.insert(name.clone()) {
                 return Err(de::Error::custom(format_args!("`{name}` is there twice")));

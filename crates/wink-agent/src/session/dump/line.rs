@@ -18,7 +18,7 @@ use crate::session::slices::cell::Cell;
 use crate::session::slices::slice::SliceKind;
 use crate::session::{Session, moment};
 
-/// What a dump said of a session that this version has no use for; it is written again.
+/// The parts of a dump that this version does not know, which are written back unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub(super) fields: Fields,
@@ -52,7 +52,7 @@ pub(super) struct WrittenSlice<'a> {
     rest: Option<&'a Fields>,
 }
 
-/// Returns a session as a line without its end; the first one says how many lines there are.
+/// Encodes a session as a line without its newline; the first line has the number of lines.
 pub(super) fn encode(
     session: &Session,
     slices: &Slices,
@@ -110,7 +110,7 @@ pub(super) fn decode(number: usize, text: &str) -> Result<Line, SessionError> {
     decode_fields(fields).map_err(|why| SessionError::malformed(number, why))
 }
 
-/// Takes a line apart that must be of a format.
+/// Parses a line of a format.
 pub(super) fn fields_of(number: usize, text: &str, format: &str) -> Result<Fields, SessionError> {
     let mut fields: Fields =
         serde_json::from_str(text).map_err(|why| SessionError::malformed(number, why))?;
@@ -118,7 +118,7 @@ pub(super) fn fields_of(number: usize, text: &str, format: &str) -> Result<Field
     Ok(fields)
 }
 
-/// Looks at what a line says of itself before anything else: a later version may have other fields.
+/// Checks format and version before anything else: a later version may have other fields.
 fn check_format(number: usize, fields: &mut Fields, expected: &str) -> Result<(), SessionError> {
     let malformed = |why: String| SessionError::malformed(number, why);
     let format: String = fields.required("format").map_err(malformed)?;
@@ -162,7 +162,9 @@ pub(super) fn parse_id(text: &str) -> Result<SessionId, String> {
 pub(super) fn decode_slices(
     written: Vec<Fields>,
 ) -> Result<(Slices, BTreeMap<String, Fields>), String> {
-    let (mut slices, mut kept, mut seen) = (Slices::default(), BTreeMap::new(), HashSet::new());
+    let mut slices = Slices::default();
+    let mut kept = BTreeMap::new();
+    let mut seen = HashSet::new();
     for mut fields in written {
         let name: String = fields.required("name")?;
         let kind: SliceKind = fields.required("kind")?;

@@ -14,7 +14,7 @@ use crate::session::error::SessionError;
 const MAX_LINE_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_SESSIONS: usize = 100_000;
 
-/// Bounds what is taken from a dump that another program may have written.
+/// Limits for reading a dump that another program may have written.
 ///
 /// ```
 /// use wink_agent::session::{LoadOptions, SessionError, read_session_tree};
@@ -110,7 +110,7 @@ pub fn read_session_tree(
     assemble(lines)
 }
 
-/// Reads a line without its end; none where the file ends.
+/// Reads a line without its ending; none at the end of the file.
 pub(super) fn next_line(
     from: &mut impl BufRead,
     number: usize,

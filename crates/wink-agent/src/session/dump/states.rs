@@ -1,6 +1,6 @@
 //! The states that sessions keep, one line of JSON each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -56,7 +56,7 @@ pub(crate) fn write_states(root: &Session, out: &mut impl Write) -> Result<(), S
 fn encode(session: &Session, state: KeptState) -> Result<Vec<u8>, SessionError> {
     let KeptState { snapshot, slices: kept, unknown } = state;
     let mut slices = Slices::default();
-    slices.go_back(kept);
+    slices.set_state(kept);
     let line = Written {
         format: FORMAT,
         version: VERSION,
@@ -75,7 +75,7 @@ fn encode(session: &Session, state: KeptState) -> Result<Vec<u8>, SessionError> 
     })
 }
 
-/// Holds states that were read, until sessions take them over.
+/// States that were read, until sessions take them over.
 #[derive(Debug, Default)]
 pub(crate) struct States(Vec<(SessionId, KeptState)>);
 
@@ -119,7 +119,7 @@ impl States {
         self.0.iter().flat_map(|(_, state)| &state.snapshot.files)
     }
 
-    /// Says by which key the files of some snapshots are known from now on.
+    /// Changes the key of the files of some snapshots.
     pub(crate) fn rename_files(&mut self, filesystem_key: &str, ids: &BTreeSet<SnapshotId>) {
         let files = self.0.iter_mut().flat_map(|(_, state)| &mut state.snapshot.files);
         for reference in files.filter(|it| it.snapshot_id().is_some_and(|id| ids.contains(&id))) {
@@ -127,11 +127,11 @@ impl States {
         }
     }
 
-    /// Says by which key the files are known from now on that a listing names by another one.
+    /// Changes the key of a listing.
     pub(crate) fn rename_listing(&mut self, from: Option<&str>, to: &Arc<str>) {
         for (_, KeptState { slices: state, .. }) in &mut self.0 {
             let listings = state.get(VirtualFileSystem::NAME).map(Cell::read::<VirtualFileSystem>);
-            // What cannot be read stays as it is: a caller that rolls back to it gets the error.
+            // An unreadable listing stays unchanged: a caller that rolls back to it gets the error.
             let Some(Ok(listings)) = listings else { continue };
             let renamed = listings.all().map(|listing| {
                 if listing.filesystem_key() == from {
@@ -145,11 +145,12 @@ impl States {
         }
     }
 
-    /// Has each session of a tree keep those that are its own.
+    /// Gives each session of a tree its own states.
     pub(crate) fn give_to(self, root: &Session) {
-        let sessions = root.walk();
+        let sessions: HashMap<_, _> =
+            root.walk().into_iter().map(|session| (session.id(), session)).collect();
         for (id, state) in self.0 {
-            if let Some(session) = sessions.iter().find(|session| session.id() == id) {
+            if let Some(session) = sessions.get(&id) {
                 session.adopt(state);
             }
         }

@@ -16,7 +16,7 @@ use crate::session::slices::Slices;
 /// Writes a session and all below it to `{session_id}.jsonl`, and returns where that is.
 ///
 /// The target is a directory, or a file beside which the dump is written, whose path is the program's
-/// own. A session without slices is left out, unless one below it has some; where none has any, nothing
+/// own. A session without slices is left out, unless one below it has some; if none has any, nothing
 /// is written. The file is complete or not there, and only its owner may read it: tool calls hold what
 /// files hold.
 ///
@@ -48,7 +48,7 @@ pub fn dump_session_tree(
     publish(session, &directory_of(target.as_ref()), &lines).map(Some)
 }
 
-/// Writes a session and all below it, into a directory, also where no session has slices.
+/// Writes a session and all below it into a directory, even if no session has slices.
 pub(crate) fn dump_even_empty(
     session: &Session,
     directory: &Path,
@@ -60,7 +60,7 @@ pub(crate) fn dump_even_empty(
     publish(session, directory, &lines(dumped)?)
 }
 
-/// Writes a session and all below it, a line each, and returns how many lines that were.
+/// Writes a session and all below it, a line each, and returns the number of lines.
 ///
 /// ```
 /// use wink_agent::session::{Session, write_session_tree};

@@ -8,7 +8,7 @@ use wink_fs::TreePath;
 use super::listed_file::Encoding;
 use crate::session::moment;
 
-/// Tells of files that changed, in the order in which they did.
+/// The event of changed files, in the order in which they changed.
 ///
 /// Every session keeps its [`VirtualFileSystem`](crate::session::VirtualFileSystem) by these events.
 ///
@@ -30,14 +30,15 @@ pub struct FilesChanged {
     pub at: SystemTime,
     /// What changed.
     pub changes: Vec<FileChange>,
-    /// The key of the section that owns the files, where the session may have files of others too.
+    /// The key of the section that owns the files, if the session may have files of other sections too.
     pub filesystem_key: Option<Arc<str>>,
 }
 
 impl FilesChanged {
     /// Tells of changes at one time.
     pub fn new(at: SystemTime, changes: impl IntoIterator<Item = FileChange>) -> Self {
-        let (at, changes) = (moment::to_millis(at), changes.into_iter().collect());
+        let at = moment::to_millis(at);
+        let changes = changes.into_iter().collect();
         Self { at, changes, filesystem_key: None }
     }
 
@@ -49,7 +50,7 @@ impl FilesChanged {
     }
 }
 
-/// Says what happened to one path.
+/// What happened to one path.
 ///
 /// ```
 /// use wink_agent::session::FileChange;
@@ -72,17 +73,17 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    /// Says that a file has new content, or was made.
+    /// A file was created or has new content.
     pub fn written(path: TreePath, size_bytes: u64, encoding: Option<Encoding>) -> Self {
         Self::Written { path, size_bytes, encoding }
     }
 
-    /// Says that an entry is gone, with all that was below it.
+    /// An entry was removed, with all that was below it.
     pub fn removed(path: TreePath) -> Self {
         Self::Removed { path }
     }
 
-    /// Says that an entry moved, with all that is below it.
+    /// An entry was moved, with all that is below it.
     pub fn renamed(from: TreePath, to: TreePath) -> Self {
         Self::Renamed { from, to }
     }

@@ -33,7 +33,7 @@ pub struct VirtualFile {
     pub size_bytes: u64,
     /// How often it was written since it was made, that time included.
     pub version: u64,
-    /// How to read its bytes, where that is known.
+    /// How to read its bytes, if known.
     pub encoding: Option<Encoding>,
     /// When it was made, in UTC, to the millisecond.
     #[serde(with = "moment")]
@@ -41,7 +41,7 @@ pub struct VirtualFile {
     /// When it was written last, in UTC, to the millisecond.
     #[serde(with = "moment")]
     pub updated_at: SystemTime,
-    /// What a dump said that this version has no use for; it is written again.
+    /// The fields of a dump that this version does not know, which are written back unchanged.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -49,7 +49,9 @@ pub struct VirtualFile {
 impl VirtualFile {
     /// Returns the file after it was made.
     pub(crate) fn made(path: TreePath, at: SystemTime) -> Self {
-        let (size_bytes, encoding, rest) = (0, None, Map::new());
+        let size_bytes = 0;
+        let encoding = None;
+        let rest = Map::new();
         Self { path, size_bytes, version: 1, encoding, created_at: at, updated_at: at, rest }
     }
 
@@ -59,7 +61,7 @@ impl VirtualFile {
     }
 }
 
-/// Says how a file's bytes are to be read; an unchecked hint.
+/// How to read a file's bytes; an unchecked hint.
 ///
 /// ```
 /// use wink_agent::session::Encoding;

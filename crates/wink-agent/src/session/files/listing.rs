@@ -56,12 +56,12 @@ impl Slice for VirtualFileSystem {
 }
 
 impl VirtualFileSystem {
-    /// Returns the key of the section that owns the files, where that is known.
+    /// Returns the key of the section that owns the files, if known.
     pub fn filesystem_key(&self) -> Option<&str> {
         self.filesystem_key.as_deref()
     }
 
-    /// Returns the same files as those of a section.
+    /// Returns the listing as one of a section's files.
     pub(crate) fn owned_by(&self, filesystem_key: Option<Arc<str>>) -> Self {
         Self { filesystem_key, ..self.clone() }
     }
@@ -81,7 +81,7 @@ impl VirtualFileSystem {
         self.files.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -177,7 +177,8 @@ pub(crate) fn follow(
     view: &View<'_, VirtualFileSystem>,
     event: &Arc<FilesChanged>,
 ) -> Items<VirtualFileSystem> {
-    let (listings, key) = (view.items().clone(), &event.filesystem_key);
+    let listings = view.items().clone();
+    let key = &event.filesystem_key;
     let place = place_of(&listings, key.as_deref());
     let before = place.and_then(|place| listings.get(place).cloned()).unwrap_or_default();
     let after = before.owned_by(key.clone()).after(event);

@@ -1,4 +1,4 @@
-//! What those who follow files do with a session's listings of them.
+//! Reads and updates a session's file listings.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,50 +9,52 @@ use crate::session::Session;
 use crate::session::error::SessionError;
 use crate::session::slices::items::Items;
 
-/// What a session knows of some files after it was told of changes.
+/// A session's listing after changes were applied to it.
 pub(crate) struct Listed {
     /// The files.
     pub(crate) listing: VirtualFileSystem,
-    /// How often the state had [jumped](Session::jumps) by then.
-    pub(crate) jumps: u64,
-    /// What the subscribers are to be told.
+    /// The [epoch](Session::epoch) of the state by then.
+    pub(crate) epoch: u64,
+    /// The event to publish to the subscribers.
     pub(crate) event: Option<Arc<FilesChanged>>,
 }
 
 /// Listings of files.
 impl Session {
-    /// Returns how often the state became another one without an event: by a rollback, a reset, a seed or
+    /// Returns how often the state was replaced without an event: by a rollback, a reset, a seed or
     /// a clear.
-    pub(crate) fn jumps(&self) -> u64 {
-        self.0.jumps.load(Ordering::Acquire)
+    pub(crate) fn epoch(&self) -> u64 {
+        self.0.epoch.load(Ordering::Acquire)
     }
 
-    /// Notes that the state is another one now.
-    pub(crate) fn jumped(&self) {
-        self.0.jumps.fetch_add(1, Ordering::Release);
+    /// Begins a new epoch, because the state was replaced.
+    pub(crate) fn begin_epoch(&self) {
+        self.0.epoch.fetch_add(1, Ordering::Release);
     }
 
-    /// Changes a listing by what is found out of it and of how often the state jumped, in one turn; the
+    /// Changes a listing by the changes that a function returns for it and the epoch, in one turn; the
     /// caller tells the subscribers.
     pub(crate) fn change_listing(
         &self,
         key: Option<&Arc<str>>,
         changes: impl FnOnce(&VirtualFileSystem, u64) -> Vec<FileChange>,
     ) -> Result<Listed, SessionError> {
-        let (rules, key_text) = (self.rules(), key.map(|key| &**key));
-        let (listing, jumps) = (self.listing(key_text)?, self.jumps());
-        let changes = changes(&listing, jumps);
+        let rules = self.rules();
+        let key_text = key.map(|key| &**key);
+        let listing = self.listing(key_text)?;
+        let epoch = self.epoch();
+        let changes = changes(&listing, epoch);
         if changes.is_empty() {
-            return Ok(Listed { listing, jumps, event: None });
+            return Ok(Listed { listing, epoch, event: None });
         }
         let mut event = FilesChanged::new(self.now(), changes);
         event.filesystem_key = key.cloned();
         let event = Arc::new(event);
         self.reduce(&rules, &event)?;
-        Ok(Listed { listing: self.listing(key_text)?, jumps, event: Some(event) })
+        Ok(Listed { listing: self.listing(key_text)?, epoch, event: Some(event) })
     }
 
-    /// Returns the listing of a section's files; where there is none, no file is known.
+    /// Returns the listing of a section's files, empty if there is none.
     pub(crate) fn listing(&self, key: Option<&str>) -> Result<VirtualFileSystem, SessionError> {
         let listings = self.query::<VirtualFileSystem>()?;
         let place = place_of(&listings, key);
@@ -73,7 +75,7 @@ impl Session {
         }
     }
 
-    /// Makes a listing, which may be another section's, the one of a section's files.
+    /// Assigns a listing, which may be another section's, to a section.
     pub(crate) fn take_over(
         &self,
         listing: &VirtualFileSystem,
@@ -84,7 +86,7 @@ impl Session {
         let own = listing.owned_by(Some(key.clone()));
         let others = others(&listings, &[listing.filesystem_key(), Some(key)]);
         self.slices().put(others.with(own));
-        self.jumped();
+        self.begin_epoch();
         Ok(())
     }
 

@@ -13,11 +13,11 @@ use crate::session::{
     load_session_tree,
 };
 use crate::tool::context::ToolContext;
-use crate::util::lock::lock;
+use crate::util::lock;
 
 type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
 
-/// Holds a session together with its workspace.
+/// A session together with its workspace.
 ///
 /// The workspace is made when it is first used. After [`Session::reset`] the next use makes a fresh one
 /// in the same way, so what the program mounts there is mounted anew.
@@ -96,7 +96,7 @@ impl SessionFiles {
         self.current()?.follower.rescan()
     }
 
-    /// Does the same where there is a workspace already, and makes none.
+    /// Like [`rescan`](Self::rescan), but does nothing if there is no workspace yet.
     pub(crate) fn rescan_what_is_made(&self) -> Result<(), SessionError> {
         let made = lock(&self.current).clone();
         made.map_or(Ok(()), |current| current.follower.rescan())

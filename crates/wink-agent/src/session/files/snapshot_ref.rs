@@ -30,7 +30,7 @@ pub struct FilesystemSnapshotRef {
     pub snapshot_id: String,
     /// What the files are in: `in_memory`, `host` or `podman`.
     pub backend_type: String,
-    /// What a dump said that this version has no use for; it is written again.
+    /// The fields of a dump that this version does not know, which are written back unchanged.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -50,7 +50,7 @@ impl FilesystemSnapshotRef {
         }
     }
 
-    /// Returns the id of the snapshot; none where another program wrote something else there.
+    /// Returns the id of the snapshot; none if another program wrote something else there.
     pub fn snapshot_id(&self) -> Option<SnapshotId> {
         self.snapshot_id.parse().ok()
     }

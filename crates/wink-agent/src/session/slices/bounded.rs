@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Holds the beginning of a text, and how long the whole was.
+/// The beginning of a text, and the length of the whole.
 ///
 /// ```
 /// use wink_agent::session::BoundedText;
@@ -26,7 +26,7 @@ impl BoundedText {
         Self { text: kept.to_owned(), full_bytes: text.len() as u64 }
     }
 
-    /// Tells whether a part is missing.
+    /// Returns whether a part is missing.
     pub fn is_cut(&self) -> bool {
         self.full_bytes > self.text.len() as u64
     }

@@ -66,7 +66,7 @@ impl Cell {
         matches!(self, Self::Raw(_))
     }
 
-    /// Tells whether a dump has nothing to say of it.
+    /// Returns whether a dump has nothing to say of it.
     pub(crate) fn is_absent(&self) -> bool {
         match self {
             Self::Typed(items) => items.is_empty(),

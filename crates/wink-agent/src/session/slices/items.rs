@@ -5,7 +5,7 @@ use std::sync::Arc;
 use imbl::Vector;
 use serde::{Serialize, Serializer};
 
-/// Holds the items of a slice at one moment, oldest first.
+/// The items of a slice at one moment, oldest first.
 ///
 /// A clone costs nothing to speak of, and a change gives a new value that shares with the old one all
 /// that is the same. So a caller that has asked a session for its items keeps them as they were.
@@ -34,7 +34,7 @@ impl<S> Items<S> {
         self.0.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -66,7 +66,7 @@ impl<S> Items<S> {
         self
     }
 
-    /// Puts an item in the place of another; where that place is not, nothing changes.
+    /// Replaces the item at an index; out of bounds, nothing changes.
     #[must_use]
     pub fn with_at(mut self, place: usize, item: impl Into<Arc<S>>) -> Self {
         if place < self.0.len() {
@@ -75,7 +75,7 @@ impl<S> Items<S> {
         self
     }
 
-    /// Leaves out the item at a place; where that place is not, nothing changes.
+    /// Removes the item at an index; out of bounds, nothing changes.
     #[must_use]
     pub fn without(mut self, place: usize) -> Self {
         if place < self.0.len() {

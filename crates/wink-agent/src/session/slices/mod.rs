@@ -11,15 +11,15 @@ use std::borrow::Cow;
 
 use imbl::OrdMap;
 
+use self::cell::Cell;
+use self::items::Items;
+use self::slice::{Slice, SliceKind};
 use super::error::SessionError;
-use super::slices::cell::Cell;
-use super::slices::items::Items;
-use super::slices::slice::{Slice, SliceKind};
 
 /// Slices by name; a clone is one pointer.
 pub(super) type SliceMap = OrdMap<Cow<'static, str>, Cell>;
 
-/// Holds all slices; a clone costs the same however much is in them.
+/// All slices of a session; a clone takes constant time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slices {
     state: SliceMap,
@@ -53,7 +53,7 @@ impl Slices {
         }
     }
 
-    /// Tells whether the slice is still as it stood in a dump.
+    /// Returns whether the slice is still as it stood in a dump.
     pub(super) fn is_raw<S: Slice>(&self) -> bool {
         self.of(S::KIND).get(S::NAME).is_some_and(Cell::is_raw)
     }
@@ -66,8 +66,8 @@ impl Slices {
         self.of_mut(kind).insert(name, cell);
     }
 
-    /// Makes the state another one and leaves the log.
-    pub(super) fn go_back(&mut self, state: SliceMap) {
+    /// Replaces the state, and leaves the log.
+    pub(super) fn set_state(&mut self, state: SliceMap) {
         self.state = state;
     }
 

@@ -31,7 +31,7 @@ pub trait Slice: Serialize + DeserializeOwned + Debug + Send + Sync + 'static {
     const KIND: SliceKind = SliceKind::State;
 }
 
-/// Says what a rollback does to a slice.
+/// What a rollback does to a slice.
 ///
 /// ```
 /// assert_eq!(wink_agent::session::SliceKind::default(), wink_agent::session::SliceKind::State);

@@ -9,9 +9,9 @@ use wink_fs::{
 
 use super::plan::{Before, Step};
 
-/// Makes every step; where one fails, those before it are taken back.
+/// Applies every step; if one fails, the steps before it are rolled back.
 ///
-/// A workspace with a history takes back what failed by itself, and one without does not.
+/// A workspace with a history rolls back a failed call by itself; this is for one without.
 pub(super) fn commit(fs: &mut dyn Filesystem, steps: &[Step]) -> Result<()> {
     let mut done = Vec::new();
     let result = steps.iter().try_for_each(|step| make(fs, step, &mut done));
@@ -22,7 +22,7 @@ pub(super) fn commit(fs: &mut dyn Filesystem, steps: &[Step]) -> Result<()> {
     result
 }
 
-/// How one change is taken back.
+/// Reverses one step.
 enum Undo {
     Remove(TreePath),
     MakeAgain { path: TreePath, bytes: Bytes, mode: FileMode },
@@ -67,7 +67,8 @@ fn delete(
     done: &mut Vec<Undo>,
 ) -> Result<()> {
     fs.remove(path, Recursion::OnlyEmpty)?;
-    let (bytes, mode) = (before.known.bytes.clone(), before.mode);
+    let bytes = before.known.bytes.clone();
+    let mode = before.mode;
     done.push(Undo::MakeAgain { path: path.clone(), bytes, mode });
     Ok(())
 }
@@ -99,7 +100,8 @@ fn replace(
     let mut options = PutOptions::default().condition(PutCondition::Unchanged(before.known.hash));
     options.mode = step.mode();
     fs.put(path, &mut staged, &options)?;
-    let (bytes, mode) = (before.known.bytes.clone(), before.mode);
+    let bytes = before.known.bytes.clone();
+    let mode = before.mode;
     done.push(Undo::PutBack { path: path.clone(), written: staged.hash(), bytes, mode });
     Ok(())
 }

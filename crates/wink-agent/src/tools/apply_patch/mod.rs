@@ -1,4 +1,4 @@
-//! `apply_patch`: several files changed at once.
+//! `apply_patch`: apply a patch to several files.
 
 mod commit;
 mod plan;
@@ -6,42 +6,58 @@ mod plan;
 use std::fmt::Write as _;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use self::plan::{Named, Step};
 use crate::edit::patch;
-use crate::edit::retry::retried;
-use crate::edit::rewrite::check_supplied;
+use crate::edit::rewrite::{check_supplied, retried};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "apply_patch",
     title: "Apply patch",
-    description: "Applies a patch to one or more files: all of it or nothing. The patch is a \
-                  unified diff (--- a/path, +++ b/path, @@ hunks; /dev/null makes or deletes a \
-                  file; git's rename from and rename to move one) or the format between *** Begin \
-                  Patch and *** End Patch. Context lines and removed lines must be in the file \
-                  exactly; wrong line numbers do no harm where the lines are there only once. With \
-                  `dry_run` it says what would change and changes nothing.",
+    description: "Apply a patch to one or more files, all or nothing. Accepts a unified diff \
+                  (--- a/path, +++ b/path, @@ hunks; /dev/null to create or delete a file; \
+                  git's rename from and rename to) or the format between *** Begin Patch and \
+                  *** End Patch. Context and removed lines must match exactly; wrong line \
+                  numbers are fine where the lines occur only once.",
     effect: Effect::Writes,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: true,
+    idempotent: false,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The whole patch as text.
+    /// The patch text.
     patch: String,
-    /// Only say what would change.
+    /// Only show what would change.
     #[serde(default)]
     dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    dry_run: bool,
+    files: Vec<PatchedFile>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PatchedFile {
+    from: Option<String>,
+    path: Option<String>,
+    added: usize,
+    removed: usize,
+    content_hash: Option<String>,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -68,7 +84,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
 fn answer(named: &[Named], steps: &[Step], dry_run: bool) -> ToolResult {
     let files = counted(steps.len() as u64, "file");
     let mut message = if dry_run {
-        format!("The patch fits. Nothing was changed (dry_run); it would change {files}:")
+        format!("Dry run, nothing was changed. The patch applies and would change {files}:")
     } else {
         format!("Applied the patch to {files}:")
     };
@@ -79,9 +95,8 @@ fn answer(named: &[Named], steps: &[Step], dry_run: bool) -> ToolResult {
             let _ = write!(message, "\n  hunk {hunk} was found at line {found}, not {line}");
         }
     }
-    let values = named.iter().zip(steps).map(|(named, step)| value(named, step));
-    let value = json!({"dry_run": dry_run, "files": values.collect::<Vec<_>>()});
-    ToolResult::success(message, value)
+    let files = named.iter().zip(steps).map(|(named, step)| patched_file(named, step)).collect();
+    ToolResult::success(message, Answer { dry_run, files })
 }
 
 fn counts(named: &Named) -> String {
@@ -101,14 +116,14 @@ fn described(step: &Step) -> String {
     }
 }
 
-fn value(named: &Named, step: &Step) -> Value {
+fn patched_file(named: &Named, step: &Step) -> PatchedFile {
     let (added, removed) = named.patch.counts();
     let text = |path: &Option<wink_fs::TreePath>| path.as_ref().map(ToString::to_string);
-    json!({
-        "from": text(&step.from),
-        "path": text(&step.to),
-        "added": added,
-        "removed": removed,
-        "content_hash": step.content_hash().map(|hash| hash.to_string()),
-    })
+    PatchedFile {
+        from: text(&step.from),
+        path: text(&step.to),
+        added,
+        removed,
+        content_hash: step.content_hash().map(|hash| hash.to_string()),
+    }
 }

@@ -10,7 +10,7 @@ use crate::edit::rewrite::{self, Known};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 
-/// Holds one file's part of a patch, with paths of the workspace.
+/// One file's part of a patch, with validated paths.
 pub(super) struct Named {
     pub(super) patch: FilePatch,
     /// Where the file is, or nothing if it is to be made.
@@ -19,7 +19,7 @@ pub(super) struct Named {
     to: Option<TreePath>,
 }
 
-/// Holds what becomes of one file.
+/// What happens to one file.
 pub(super) struct Step {
     pub(super) from: Option<TreePath>,
     pub(super) to: Option<TreePath>,
@@ -32,7 +32,7 @@ pub(super) struct Step {
     pub(super) moved: Vec<(usize, usize, usize)>,
 }
 
-/// Holds a file as it was when the patch was tried on it.
+/// A file as it was when the patch was tried on it.
 pub(super) struct Before {
     pub(super) known: Known,
     pub(super) mode: FileMode,
@@ -44,7 +44,7 @@ impl Step {
         self.after.as_ref().map(|bytes| ContentHash::of(bytes))
     }
 
-    /// Returns the mode the file is to have, where the patch says something of it.
+    /// Returns the mode that the patch gives the file, if it does.
     pub(super) fn mode(&self) -> Option<FileMode> {
         let before = self.before.as_ref().map(|before| before.mode).unwrap_or_default();
         self.executable.map(|executable| before.executable(executable))
@@ -97,7 +97,9 @@ fn step(tree: &dyn Tree, limits: &Limits, named: &Named) -> Result<Step, ToolErr
         (Some(path), Some(before)) => patched(path, before, named)?,
         _ => (Some(patch.new_content().into()), Vec::new()),
     };
-    let (from, to, executable) = (from.clone(), to.clone(), patch.executable);
+    let from = from.clone();
+    let to = to.clone();
+    let executable = patch.executable;
     Ok(Step { from, to, before, after, executable, moved })
 }
 
@@ -115,8 +117,8 @@ fn check_free(tree: &dyn Tree, path: &TreePath) -> Result<(), ToolError> {
                 Error::new(Operation::Write, ErrorKind::AlreadyExists).with_path(path),
             );
             Err(refusal.reworded(format!(
-                "Nothing was changed: {path} exists already, and the patch wants to make it; \
-                 change it with hunks of its own, or choose another path."
+                "Nothing was changed: {path} already exists, and the patch creates it; \
+                 change it with hunks, or choose another path."
             )))
         }
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use wink_fs::{Diff, DiffOptions, ErrorKind, Scope, StateRef, Tree, TreePath, Workspace};
 
 use super::Params;
-use crate::edit::retry::retried;
+use crate::edit::rewrite::retried;
 use crate::history::changes;
 use crate::history::missing_path::{self, Both};
 use crate::history::state::{self, State};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 
-/// Two states by their names, or by their files where one of them is a fork's.
+/// Two states by their names, or by their files if one of them is a fork's.
 pub(super) enum Compared {
     Named(State, State),
     Trees([Arc<dyn Tree>; 2]),
@@ -55,7 +55,7 @@ impl Compared {
         }
     }
 
-    /// Returns the path where only one state has it; one that is in neither is refused.
+    /// Returns the path if only one state has it; fails if neither has.
     pub(super) fn only_in_one(
         &self,
         files: &Workspace,
@@ -88,11 +88,11 @@ impl Compared {
 fn between(call: &ToolCall<'_>, params: &Params) -> Result<(Compared, String), ToolError> {
     let from = params.from.as_deref().unwrap_or_default();
     let to = params.to.as_deref().unwrap_or(changes::LIVE);
-    let title = format!("from {} to {}", shown(from), shown(to));
+    let title = format!("from {} to {}", state_label(from), state_label(to));
     Ok((Compared::Named(state::find(call, from)?, state::find(call, to)?), title))
 }
 
-fn shown(state: &str) -> &str {
+fn state_label(state: &str) -> &str {
     if state.trim() == changes::LIVE { "now" } else { state }
 }
 
@@ -102,7 +102,10 @@ fn in_fork(call: &ToolCall<'_>, params: &Params, name: &str) -> Result<Compared,
     }
     let fork = call.context().forks.find(name)?;
     let origin = fork.forked_from().ok_or_else(|| {
-        ToolError::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
+        ToolError::new(
+            ErrorKind::NotFound,
+            "The snapshot that this fork began with is unknown; merge the fork instead.",
+        )
     })?;
     let before = call.everything()?.tree_at(origin).map_err(changes::refusal)?;
     Ok(Compared::Trees([before, fork.tree()]))

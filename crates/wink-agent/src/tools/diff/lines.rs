@@ -3,7 +3,7 @@
 use wink_fs::{Changed, Diff, TreePath};
 
 use crate::history::changes::{self, Row};
-use crate::util::words::counted;
+use crate::util::counted;
 
 /// Bytes that an answer has with its lines.
 const MOST_BYTES: usize = 32 * 1024;
@@ -40,6 +40,6 @@ pub(super) fn add(message: &mut String, lines: &[String]) {
     }
     if left_out > 0 {
         let files = counted(left_out, "file");
-        *message += &format!("\nThe lines of {files} are left out; see them with diff and a path.");
+        *message += &format!("\nLines of {files} are not shown; see them with diff and a path.");
     }
 }

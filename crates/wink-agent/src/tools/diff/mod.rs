@@ -1,56 +1,65 @@
-//! `diff`: what is different between two states.
+//! `diff`: compare two states.
 
 mod compared;
 mod lines;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{Diff, DiffOptions, ErrorKind, Scope, Workspace};
 
 use self::compared::Compared;
-use crate::history::changes::Changes;
+use crate::history::changes::{ChangeAnswer, Changes};
 use crate::history::{changes, missing_path};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "diff",
     title: "Compare states",
-    description: "Shows what changed from one state of all files to another: A added, M modified, \
-                  D deleted, R renamed, with the lines. Many paths come in parts, each with the lines of \
-                  its own paths and the call that shows the next one. A state is a snapshot's tag or id (or the \
-                  beginning of it), @- for the last one, @ for the files as they are now, or the name of a \
-                  fork for the files in it. Without `from` it compares \
-                  with the snapshot that was taken or restored last; with `fork` it shows what was \
-                  changed in a fork since it was made.",
+    description: "Compare two states of all files: A added, M modified, D deleted, R renamed, \
+                  with the changed lines. A state is a snapshot's tag, id or start of an id, \
+                  @- for the last snapshot, @ for the current files, or the name of a fork. \
+                  With `fork`, show what changed in a fork since it was created.",
     effect: Effect::Reads,
     family: Family::History,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: false,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The older state; the snapshot taken or restored last, where it is left out.
+    /// Older state; default: the snapshot taken or restored last.
     from: Option<String>,
-    /// The newer state; the files as they are now, where it is left out.
+    /// Newer state; default: the current files.
     to: Option<String>,
-    /// Only this file, or what is below this directory.
+    /// Only this file or directory.
     path: Option<String>,
-    /// Show the lines that changed, not just the paths.
+    /// Show changed lines, not just paths.
     #[serde(default = "yes")]
     lines: bool,
-    /// The fork whose changes to show, in place of from and to.
+    /// Fork whose changes to show, instead of from and to.
     fork: Option<String>,
-    /// How many paths to skip, of more than an answer lists.
+    /// Paths to skip.
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    changes: Vec<ChangeAnswer>,
+    change_count: u64,
+    offset: u64,
+    unchanged_count: u64,
 }
 
 fn yes() -> bool {
@@ -102,13 +111,13 @@ fn answer(
         let listed = changes.listed_from(offset, |end| Some(next(params, end)));
         message(diff, changes, title, &listed)
     };
-    let value = json!({
-        "changes": changes.value_from(offset),
-        "change_count": changes.len(),
-        "offset": params.offset,
-        "unchanged_count": diff.unchanged_count,
-    });
-    ToolResult::success(message, value)
+    let answer = Answer {
+        changes: changes.answer_from(offset),
+        change_count: changes.len(),
+        offset: params.offset,
+        unchanged_count: diff.unchanged_count,
+    };
+    ToolResult::success(message, answer)
 }
 
 /// Returns the arguments that show the paths after so many.
@@ -128,7 +137,7 @@ fn last(files: &Workspace) -> Result<String, ToolError> {
     id.map(|id| id.short()).ok_or_else(|| {
         ToolError::new(
             ErrorKind::SnapshotNotFound,
-            "There is no snapshot yet to compare with; take one with snapshot, and compare later.",
+            "There is no snapshot to compare with; take one with snapshot first.",
         )
     })
 }

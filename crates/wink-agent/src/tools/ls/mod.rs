@@ -1,11 +1,11 @@
-//! `ls`: what is in a directory.
+//! `ls`: list a directory.
 
 mod target;
 mod walk;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use wink_fs::{Kind, Tree, TreePath};
 
 use self::target::Target;
@@ -20,27 +20,29 @@ use crate::tool::{Effect, Family, Run, Tool};
 pub(crate) const TOOL: Tool = Tool {
     name: "ls",
     title: "List directory",
-    description: "Lists what is in a directory, sorted by name, each entry with its kind and its \
-                  size in bytes. A link is shown with the path of the workspace that it stands for, \
-                  which is the one to use. Without a path it lists the workspace root. With `depth` \
-                  it also lists what is in the directories below, by their path from the listed one. \
-                  Long listings come in parts, each with the call that shows the next one.",
+    description: "List a directory: kind, size in bytes and name of each entry, sorted by \
+                  name. Symlinks show their target as a workspace path. `depth` includes \
+                  subdirectories. Long listings are paged; the answer gives the next call.",
     effect: Effect::Reads,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// Directory to list, relative to the workspace root.
+    /// Directory to list.
     #[serde(default = "super::root")]
     path: String,
-    /// How many levels to list: 1 (the default) is the directory's own entries.
+    /// Levels to list; 1 lists only its own entries.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100))]
     depth: u64,
-    /// How many entries to skip.
+    /// Entries to skip.
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
@@ -48,6 +50,24 @@ struct Params {
 
 fn one() -> u64 {
     1
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    entries: Vec<EntryAnswer>,
+    offset: u64,
+    total: usize,
+    truncated: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct EntryAnswer {
+    name: String,
+    kind: String,
+    size_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<Option<String>>,
 }
 
 /// The part of a listing that is shown.
@@ -68,13 +88,16 @@ struct Row {
 
 impl Row {
     fn of(tree: &dyn Tree, rules: &PathRules, found: &Found) -> Result<Self, ToolError> {
-        let (size, target) = (walk::size(tree, found)?, Target::of(tree, rules, found)?);
+        let size = walk::size(tree, found)?;
+        let target = Target::of(tree, rules, found)?;
         Ok(Self { found: found.clone(), size, target })
     }
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
-    let (path, tree, limits) = (call.path(&params.path)?, call.tree(), call.limits());
+    let path = call.path(&params.path)?;
+    let tree = call.tree();
+    let limits = call.limits();
     let found = walk::walk(&*tree, &path, params.depth, &call.stop(limits.max_search_time)?)?;
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
@@ -82,7 +105,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let rules = &call.context().rules;
     let shown = shown.map(|it| Row::of(&*tree, rules, it)).collect::<Result<_, ToolError>>()?;
     let page = Page { path, depth: params.depth, offset: params.offset, found, shown };
-    Ok(ToolResult::success(page.message(call), page.value()))
+    Ok(ToolResult::success(page.message(call), page.answer()))
 }
 
 impl Page {
@@ -127,33 +150,32 @@ impl Page {
         if !self.is_truncated() {
             return String::new();
         }
-        let (path, depth, end) = (self.path.to_string(), self.depth, self.end());
+        let path = self.path.to_string();
+        let depth = self.depth;
+        let end = self.end();
         let arguments = call.next(json!({"path": path, "depth": depth, "offset": end}));
         let total = self.found.len();
         format!(
-            "Shown are entries {} to {end} of {total}. Next call: ls {arguments}, or find by name \
+            "Showing entries {} to {end} of {total}. Next call: ls {arguments}, or find by name \
              with glob.\n",
             self.offset + 1
         )
     }
 
-    fn row_value(&self, Row { found, size, target }: &Row) -> Value {
-        let kind = found.kind.to_string();
-        let mut value = json!({"name": self.name(found), "kind": kind, "size_bytes": size});
-        if let Some(target) = target {
-            value["target"] = target.path().into();
+    fn answer(&self) -> Answer {
+        let entry = |Row { found, size, target }: &Row| EntryAnswer {
+            name: self.name(found),
+            kind: found.kind.to_string(),
+            size_bytes: *size,
+            target: target.as_ref().map(Target::path),
+        };
+        Answer {
+            path: self.path.to_string(),
+            entries: self.shown.iter().map(entry).collect(),
+            offset: self.offset,
+            total: self.found.len(),
+            truncated: self.is_truncated(),
         }
-        value
-    }
-
-    fn value(&self) -> Value {
-        json!({
-            "path": self.path.to_string(),
-            "entries": self.shown.iter().map(|row| self.row_value(row)).collect::<Vec<_>>(),
-            "offset": self.offset,
-            "total": self.found.len(),
-            "truncated": self.is_truncated(),
-        })
     }
 }
 

@@ -7,7 +7,7 @@ use wink_fs::{Kind, Name, Result, Tree, TreePath};
 use super::walk::{Found, is_about_the_entry};
 use crate::policy::PathRules;
 
-/// Says where a link leads, as far as a model may know it.
+/// A link's target, as far as a model may know it.
 pub(super) enum Target {
     /// The path of the workspace that it stands for, whether anything is there or not.
     Inside(TreePath),
@@ -58,7 +58,7 @@ impl Target {
         path.map_or(Self::Outside, Self::Inside)
     }
 
-    /// Returns the path, where it is one of the workspace.
+    /// Returns the path, if it is in the workspace.
     pub(super) fn path(&self) -> Option<String> {
         match self {
             Self::Inside(path) => Some(path.to_string()),

@@ -17,7 +17,8 @@ pub(super) fn walk(
     depth: u64,
     stop: &Stop,
 ) -> Result<Vec<Found>> {
-    let (mut found, mut left) = (Vec::new(), children(tree, path, 1)?);
+    let mut found = Vec::new();
+    let mut left = children(tree, path, 1)?;
     while let Some((entry, level)) = left.pop() {
         if entry.kind == Kind::Directory && level < depth {
             if let Some(reason) = stop.reason() {
@@ -53,7 +54,7 @@ pub(super) fn size(tree: &dyn Tree, found: &Found) -> Result<Option<u64>> {
     }
 }
 
-/// Tells whether an entry is gone, is another one by now, or may not be looked at.
+/// Returns whether an entry is gone, is another one by now, or may not be looked at.
 pub(super) fn is_about_the_entry(error: &Error) -> bool {
     use ErrorKind::{InvalidArgument, NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), InvalidArgument | NotADirectory | NotFound | PermissionDenied)

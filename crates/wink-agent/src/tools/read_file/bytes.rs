@@ -1,15 +1,15 @@
 //! A range of bytes, as base64.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wink_fs::TreePath;
 use wink_fs::ops::{self, BytePage, PageLimit, ReadOptions};
 
-use super::{hash, magic};
+use super::{Answer, hash, magic};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
-use crate::util::encoding::encoded;
-use crate::util::words::counted;
+use crate::util::counted;
+use crate::util::encoding::{Encoding, encoded};
 
 pub(super) fn read(
     call: &ToolCall<'_>,
@@ -24,7 +24,7 @@ pub(super) fn read(
     if !page.content.is_empty() || page.total_bytes == 0 {
         page.content_hash.into_iter().for_each(|hash| call.saw(hash));
     }
-    Ok(ToolResult::success(message(call, &page, limit), value(&page)))
+    Ok(ToolResult::success(message(call, &page, limit), answer(&page)))
 }
 
 fn message(call: &ToolCall<'_>, page: &BytePage, limit: u64) -> String {
@@ -53,22 +53,23 @@ fn next_call(call: &ToolCall<'_>, page: &BytePage, limit: u64) -> String {
         "path": page.path.to_string(), "encoding": "base64", "offset": next, "limit": limit,
     });
     let left = counted(page.total_bytes - next, "byte");
-    format!("{left} to go. Next call: read_file {}\n", call.next(arguments))
+    format!("{left} left. Next call: read_file {}\n", call.next(arguments))
 }
 
-fn value(page: &BytePage) -> Value {
-    json!({
-        "path": page.path.to_string(),
-        "encoding": "base64",
-        "total_bytes": page.total_bytes,
-        "offset": page.offset,
-        "limit": page.content.len(),
-        "truncated": page.truncated,
-        "content_hash": hash(page.content_hash),
-    })
+fn answer(page: &BytePage) -> Answer {
+    Answer {
+        path: page.path.to_string(),
+        encoding: Some(Encoding::Base64),
+        total_bytes: Some(page.total_bytes),
+        offset: page.offset,
+        limit: page.content.len() as u64,
+        truncated: page.truncated,
+        content_hash: hash(page.content_hash),
+        ..Answer::default()
+    }
 }
 
-/// Says what a file is that cannot be shown as text, and how to read it all the same.
+/// Describes a file that cannot be shown as text, and how to read it.
 pub(super) fn described(call: &ToolCall<'_>, path: &TreePath) -> Result<String, ToolError> {
     let content = call.tree().open(path)?;
     let kind = magic::guessed(&content.read_range(0, magic::ENOUGH)?);

@@ -6,7 +6,7 @@ mod page;
 mod part;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use wink_fs::ops::{self, LineOptions, PageLimit, ReadOptions};
 use wink_fs::{ContentHash, ErrorKind, TreePath};
 
@@ -20,36 +20,59 @@ use crate::util::encoding::Encoding;
 pub(crate) const TOOL: Tool = Tool {
     name: "read_file",
     title: "Read file",
-    description: "Reads a text file and shows its lines with their numbers, which start at 1. \
-                  `offset` counts lines from 0, so offset 0 starts at line number 1. Shows a \
-                  page at a time and, when something remains, the call that shows the next part. A \
-                  line too long for a page comes in parts, by `column`. Line ends are not shown; the \
-                  answer names the lines that end in \\r\\n. With encoding base64 it \
-                  gives the bytes of any file, and `offset` and `limit` count bytes. Also gives \
-                  the content_hash that write_file wants before it overwrites.",
+    description: "Read a text file with line numbers (starting at 1), one page at a time; the \
+                  answer gives the next call. `offset` skips lines, so 0 starts at line 1. A \
+                  line longer than a page is read in parts by `column`. Lines that end in \
+                  \\r\\n are named. With encoding base64, read the bytes of any file; `offset` \
+                  and `limit` then count bytes. Also gives the content_hash that write_file \
+                  needs to overwrite.",
     effect: Effect::Reads,
     family: Family::Files,
-    schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    destructive: false,
+    idempotent: true,
+    works_in_forks: true,
+    parameters: schema::of::<Params>,
+    answer: Some(schema::answer::<Answer>),
+    run: Run::BuiltIn(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// File to read, relative to the workspace root.
+    /// File to read.
     path: String,
-    /// How many lines (bytes with base64) to skip: 0 (the default) starts at the first one.
+    /// Lines (with base64: bytes) to skip.
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
-    /// How many lines (bytes with base64) to show at most; a page has its own limit too.
+    /// Most lines (with base64: bytes) to show; a page has its own limit too.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     limit: Option<u64>,
-    /// How many bytes of the line at `offset` to skip; shows only the rest of that line.
+    /// Bytes of the line at `offset` to skip; shows only the rest of that line.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     column: Option<u64>,
     /// How to show the content.
     #[serde(default)]
     encoding: Encoding,
+}
+
+/// A page of lines has no column, and bytes have no lines.
+#[derive(Default, Serialize, JsonSchema)]
+struct Answer {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<Encoding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_bytes: Option<u64>,
+    offset: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_bytes: Option<u64>,
+    limit: u64,
+    truncated: bool,
+    content_hash: String,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -83,7 +106,8 @@ fn refuse_column(params: &Params) -> Result<(), ToolError> {
 }
 
 fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolResult, ToolError> {
-    let (limits, offset) = (call.limits(), params.offset);
+    let limits = call.limits();
+    let offset = params.offset;
     let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
     let part = LineOptions::default().line(offset).hash(true);
     if let Some(column) = params.column.filter(|column| *column > 0) {

@@ -1,16 +1,16 @@
 //! A page of whole lines.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wink_fs::TreePath;
 use wink_fs::ops::TextPage;
 
-use super::hash;
+use super::{Answer, hash};
 use crate::tool::call::ToolCall;
 use crate::tool::result::ToolResult;
-use crate::util::words::counted;
+use crate::util::counted;
 
-/// What is said where the last line has no end.
-pub(super) const NO_NEWLINE: &str = "There is no newline at the end of the file.\n";
+/// The note about a last line without an end.
+pub(super) const NO_NEWLINE: &str = "No newline at end of file.\n";
 
 /// How wide the column of numbers is.
 const WIDTH: usize = 6;
@@ -19,7 +19,16 @@ const WIDTH: usize = 6;
 const AROUND: usize = 200;
 
 pub(super) fn answer(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> ToolResult {
-    ToolResult::success(message(call, page, limit), value(page))
+    let answer = Answer {
+        path: page.path.to_string(),
+        total_lines: Some(page.total_lines),
+        offset: page.offset,
+        limit: page.limit,
+        truncated: page.truncated,
+        content_hash: hash(page.content_hash),
+        ..Answer::default()
+    };
+    ToolResult::success(message(call, page, limit), answer)
 }
 
 fn message(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
@@ -28,7 +37,7 @@ fn message(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
     } else if page.offset >= page.total_lines {
         past_the_end(&page.path, page.offset, page.total_lines)
     } else {
-        shown(page)
+        page_text(page)
     };
     if page.truncated {
         message.push_str(&next_call(call, page, limit));
@@ -48,8 +57,9 @@ pub(super) fn past_the_end(path: &TreePath, offset: u64, total_lines: u64) -> St
     }
 }
 
-fn shown(page: &TextPage) -> String {
-    let (first, last) = (page.offset + 1, end(page));
+fn page_text(page: &TextPage) -> String {
+    let first = page.offset + 1;
+    let last = end(page);
     let mut text = format!("{}: lines {first} to {last} of {}\n", page.path, page.total_lines);
     text.reserve(page.content.len() + page.limit as usize * (WIDTH + 2) + AROUND);
     let mut returns = Vec::new();
@@ -95,7 +105,7 @@ fn push_right(text: &mut String, mut number: u64) {
     text.extend(column[from..].iter().copied().map(char::from));
 }
 
-/// Says which lines end in a carriage return and a newline.
+/// Describes which lines end in a carriage return and a newline.
 pub(super) fn carriage_returns(lines: &[u64]) -> String {
     let follows = |before: &u64, next: &u64| before + 1 == *next;
     let ranges = lines.chunk_by(follows).filter_map(|range| match range {
@@ -114,23 +124,12 @@ pub(super) fn carriage_returns(lines: &[u64]) -> String {
 fn next_call(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
     let arguments = json!({"path": page.path.to_string(), "offset": end(page), "limit": limit});
     let left = counted(page.total_lines - end(page), "line");
-    format!("{left} to go. Next call: read_file {}\n", call.next(arguments))
+    format!("{left} left. Next call: read_file {}\n", call.next(arguments))
 }
 
 /// Returns the offset of the first line after the page.
 fn end(page: &TextPage) -> u64 {
     page.offset + page.limit
-}
-
-fn value(page: &TextPage) -> Value {
-    json!({
-        "path": page.path.to_string(),
-        "total_lines": page.total_lines,
-        "offset": page.offset,
-        "limit": page.limit,
-        "truncated": page.truncated,
-        "content_hash": hash(page.content_hash),
-    })
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! A part of a line that is longer than a page.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wink_fs::ErrorKind;
 use wink_fs::ops::{self, LineOptions, LinePart};
 
-use super::hash;
 use super::page::{NO_NEWLINE, carriage_returns, numbered, past_the_end};
+use super::{Answer, hash};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
-use crate::util::words::counted;
+use crate::util::counted;
 
 pub(super) fn read(
     call: &ToolCall<'_>,
@@ -31,7 +31,7 @@ pub(super) fn read(
     if !part.content.is_empty() || part.total_lines == 0 {
         part.content_hash.into_iter().for_each(|hash| call.saw(hash));
     }
-    Ok(ToolResult::success(message(call, &part, limit), value(&part)))
+    Ok(ToolResult::success(message(call, &part, limit), answer(&part)))
 }
 
 fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
@@ -45,7 +45,7 @@ fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
             counted(*line_bytes, "byte")
         )
     } else {
-        shown(part)
+        part_text(part)
     };
     if line < total_lines {
         message.push_str(&next(call, part, limit));
@@ -53,7 +53,7 @@ fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
     message + &format!("content_hash: {}", hash(part.content_hash))
 }
 
-fn shown(part: &LinePart) -> String {
+fn part_text(part: &LinePart) -> String {
     let LinePart { path, content, column, line_bytes, total_lines, .. } = part;
     let number = part.line + 1;
     let shown = content.len();
@@ -82,28 +82,29 @@ fn next(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
         let arguments = json!({"path": path, "offset": line, "column": column, "limit": limit});
         let arguments = call.next(arguments);
         let left = counted(part.line_bytes - column, "byte");
-        return format!("{left} of the line to go. Next call: read_file {arguments}\n");
+        return format!("{left} of the line left. Next call: read_file {arguments}\n");
     }
     match total_lines - line - 1 {
         0 if part.has_newline => String::new(),
         0 => NO_NEWLINE.to_owned(),
         left => {
             let arguments = call.next(json!({"path": path, "offset": line + 1, "limit": limit}));
-            format!("{} to go. Next call: read_file {arguments}\n", counted(left, "line"))
+            format!("{} left. Next call: read_file {arguments}\n", counted(left, "line"))
         }
     }
 }
 
-fn value(part: &LinePart) -> Value {
+fn answer(part: &LinePart) -> Answer {
     let is_there = part.line < part.total_lines;
-    json!({
-        "path": part.path.to_string(),
-        "total_lines": part.total_lines,
-        "offset": part.line,
-        "column": part.column,
-        "line_bytes": part.line_bytes,
-        "limit": u64::from(is_there && !part.truncated),
-        "truncated": is_there && (part.truncated || part.line + 1 < part.total_lines),
-        "content_hash": hash(part.content_hash),
-    })
+    Answer {
+        path: part.path.to_string(),
+        total_lines: Some(part.total_lines),
+        offset: part.line,
+        column: Some(part.column),
+        line_bytes: Some(part.line_bytes),
+        limit: u64::from(is_there && !part.truncated),
+        truncated: is_there && (part.truncated || part.line + 1 < part.total_lines),
+        content_hash: hash(part.content_hash),
+        ..Answer::default()
+    }
 }

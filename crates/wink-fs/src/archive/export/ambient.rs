@@ -1,4 +1,4 @@
-//! An archive as a file of the host, complete or not there.
+//! Writes an archive to a file of the host, which appears complete or not at all.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -11,10 +11,10 @@ use crate::archive::options::ExportOptions;
 use crate::error::{Error, Operation, Result};
 use crate::tree::Tree;
 
-/// Makes an archive at a path of the host, with the ambient authority of the process.
+/// Writes an archive to a path of the host, with the ambient authority of the process.
 ///
-/// It is written without a name beside the target, synced and renamed: whatever happens, the target is
-/// what it was or the complete archive, and where the file system can, nothing else is left.
+/// It is written to an unnamed file beside the target, synced and renamed: the target is the old file or the complete
+/// archive and, if the file system supports it, nothing else is left.
 ///
 /// ```
 /// use wink_fs::archive::{self, ExportOptions};
@@ -34,25 +34,27 @@ pub fn export_ambient(tree: &dyn Tree, target: &Path, options: &ExportOptions) -
         Some(parent) => parent,
         None => return Err(failed(io::ErrorKind::IsADirectory.into())),
     };
-    let draft = Draft::create(directory).map_err(failed)?;
+    // As the umask leaves it.
+    let mode = if options.private { 0o600 } else { 0o666 };
+    let draft = Draft::create(directory, mode).map_err(failed)?;
     let exported = write(tree, draft.file(), options)?;
     draft.publish(target, directory, options.only_new).map_err(failed)?;
     Ok(exported)
 }
 
-/// An archive that is not complete.
+/// An incomplete archive.
 enum Draft {
-    /// Goes with the process, whatever ends that.
+    /// Disappears with the process, however that ends.
     Unnamed(File),
-    /// For file systems on which every file has a name.
+    /// For file systems without unnamed files.
     Named(NamedTempFile),
 }
 
 impl Draft {
-    fn create(directory: &Path) -> io::Result<Self> {
-        match unnamed(directory) {
+    fn create(directory: &Path, mode: u32) -> io::Result<Self> {
+        match unnamed(directory, mode) {
             Some(file) => Ok(Self::Unnamed(file)),
-            None => named(directory).map(Self::Named),
+            None => named(directory, mode).map(Self::Named),
         }
     }
 
@@ -64,10 +66,10 @@ impl Draft {
     }
 
     fn publish(self, target: &Path, directory: &Path, only_new: bool) -> io::Result<()> {
-        // After a failure the kernel may have dropped the pages: the file is removed, and no caller retries the sync.
+        // Never retry a failed sync: the kernel may have dropped the pages. The file is removed instead.
         self.file().sync_all()?;
         let path = match self {
-            // Only a rename takes the place of what is there, and only a name can be renamed.
+            // A link fails if the name exists; only a rename replaces, and only a named file can be renamed.
             Self::Unnamed(file) => {
                 names().make_in(directory, |path| link(&file, path))?.into_temp_path()
             }
@@ -86,20 +88,20 @@ fn names() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-fn named(directory: &Path) -> io::Result<NamedTempFile> {
+fn named(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     let mut builder = names();
-    if let Some(permissions) = usual_permissions() {
+    if let Some(permissions) = permissions(mode) {
         builder.permissions(permissions);
     }
     builder.tempfile_in(directory)
 }
 
 #[cfg(target_os = "linux")]
-fn unnamed(directory: &Path) -> Option<File> {
+fn unnamed(directory: &Path, mode: u32) -> Option<File> {
     use rustix::fs::{Mode, OFlags};
 
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).ok().map(File::from)
+    rustix::fs::open(directory, flags, Mode::from_raw_mode(mode)).ok().map(File::from)
 }
 
 #[cfg(target_os = "linux")]
@@ -111,7 +113,7 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unnamed(_: &Path) -> Option<File> {
+fn unnamed(_: &Path, _: u32) -> Option<File> {
     None
 }
 
@@ -120,12 +122,12 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Returns what every other program gives a new file, of which the umask takes its part.
-fn usual_permissions() -> Option<Permissions> {
+/// Returns the permissions of a new file, which the umask reduces.
+fn permissions(mode: u32) -> Option<Permissions> {
     #[cfg(unix)]
-    return Some(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    return Some(std::os::unix::fs::PermissionsExt::from_mode(mode));
     #[cfg(not(unix))]
-    None
+    return None;
 }
 
 #[cfg(target_os = "linux")]

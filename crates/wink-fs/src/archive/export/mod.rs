@@ -1,4 +1,4 @@
-//! From a tree to an archive.
+//! Writes a tree as an archive.
 
 mod ambient;
 mod pack;
@@ -24,13 +24,13 @@ use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 use crate::util::parallel;
 
-/// How many entries are looked at together.
+/// How many entries are processed together.
 const GROUP_ENTRIES: usize = 1024;
 
-/// How much content is in memory at once; packed, it takes at most as much again.
+/// How much content is in memory at once; compressed, it takes at most as much again.
 const GROUP_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Says what is in an archive that was made.
+/// The contents of a new archive.
 ///
 /// ```
 /// use wink_fs::archive::{self, ExportOptions};
@@ -46,20 +46,20 @@ const GROUP_BYTES: u64 = 32 * 1024 * 1024;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Exported {
-    /// Files and links.
+    /// The number of files and links.
     pub file_count: u64,
     /// The bytes of their contents and targets.
     pub total_bytes: u64,
-    /// The bytes of the archive.
+    /// The size of the archive.
     pub archive_bytes: u64,
-    /// The names that other systems may not hold as they are, sorted by path.
+    /// The names that other systems may not support, sorted by path.
     pub portability: Vec<Portability>,
 }
 
 /// Writes an archive of a whole tree, from the first byte to the last.
 ///
-/// Equal trees give equal bytes but for the time, which [`ExportOptions::created_at`] fixes. A FIFO, a
-/// socket or a device in the tree is SpecialFile. Memory is bounded, whatever the sizes of the files.
+/// Equal trees give equal bytes, except for the time, which [`ExportOptions::created_at`] fixes. A FIFO, socket or
+/// device in the tree is SpecialFile. Memory is bounded, whatever the sizes of the files.
 pub fn write(tree: &dyn Tree, out: impl Write, options: &ExportOptions) -> Result<Exported> {
     export(tree, out, options).map_err(|error| error.during(Operation::Export))
 }
@@ -99,7 +99,8 @@ impl<W: Write> Export<'_, W> {
     }
 
     fn add_part(&mut self, part: &[Planned<'_>]) -> Result<()> {
-        let (tree, options) = (self.tree, self.options);
+        let tree = self.tree;
+        let options = self.options;
         let pack = |packer: &mut Packer, planned: &Planned<'_>| packer.pack(tree, planned);
         let packed = part.par_iter().map_init(|| Packer::new(options), pack);
         let bodies: Vec<_> = parallel::run(|| packed.collect());
@@ -122,7 +123,8 @@ impl<W: Write> Export<'_, W> {
     }
 
     fn finish(mut self, mut portability: Vec<Portability>) -> Result<Exported> {
-        let (file_count, total_bytes) = (self.file_count, self.total_bytes);
+        let file_count = self.file_count;
+        let total_bytes = self.total_bytes;
         let now = self.options.created_at.unwrap_or_else(SystemTime::now);
         let json = Manifest::new(now, file_count, total_bytes)?.to_json();
         let packed = Packer::new(&self.options.method(Method::Stored)).pack_bytes(json.into());
@@ -133,7 +135,7 @@ impl<W: Write> Export<'_, W> {
     }
 }
 
-/// Returns how many entries fit in memory together; large ones are streamed and take no room.
+/// Returns how many entries fit into memory together; large ones are streamed and need none.
 fn part_of(planned: &[Planned<'_>]) -> usize {
     let mut bytes = 0;
     let fits = |planned: &&Planned<'_>| {

@@ -1,4 +1,4 @@
-//! Content made ready for an archive, several files at once.
+//! Compresses content for an archive, several files at once.
 
 use bytes::Bytes;
 use libdeflater::{CompressionLvl, Compressor};
@@ -9,9 +9,10 @@ use crate::archive::record::{DEFLATED, STORED};
 use crate::error::{Error, Operation, Result};
 use crate::path::TreePath;
 use crate::tree::content::Content;
+use crate::tree::hash::directory_mode;
 use crate::tree::{FileMode, Kind, Tree};
 
-/// An entry of the tree on its way into the archive.
+/// An entry to be written.
 pub(super) struct Planned<'a> {
     pub(super) path: &'a TreePath,
     pub(super) size: u64,
@@ -20,19 +21,21 @@ pub(super) struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    /// Looks at what is kept of an entry beside its content.
+    /// Reads everything about an entry except its content.
     pub(super) fn look(tree: &dyn Tree, path: &'a TreePath, kind: Kind) -> Result<Self> {
         let (size, mode) = match kind {
             Kind::File => tree.stat(path).map(|stat| (stat.size_bytes, stat.mode))?,
-            _ => Default::default(),
+            Kind::Directory => (0, directory_mode(tree, path)?),
+            Kind::Symlink | Kind::Other => Default::default(),
         };
         Ok(Self { path, size, kind, mode })
     }
 
-    /// Returns the type and permission bits that Unix attributes hold.
+    /// Returns the type and permission bits for the Unix attributes.
     pub(super) fn unix_mode(&self) -> u16 {
         match (self.kind, self.mode.executable, self.mode.private) {
-            (Kind::Directory, ..) => 0o040_755,
+            (Kind::Directory, _, false) => 0o040_755,
+            (Kind::Directory, _, true) => 0o040_700,
             (Kind::Symlink, ..) => 0o120_777,
             (_, false, false) => 0o100_644,
             (_, true, false) => 0o100_755,
@@ -42,14 +45,14 @@ impl<'a> Planned<'a> {
     }
 }
 
-/// What stands after an entry's header.
+/// The bytes after an entry's header.
 pub(super) enum Body {
     Directory,
     Whole(Packed),
     Large(Content),
 }
 
-/// Content that is in memory, packed or not.
+/// Content in memory, compressed or not.
 pub(super) struct Packed {
     pub(super) method: u16,
     pub(super) crc: u32,
@@ -57,7 +60,7 @@ pub(super) struct Packed {
     pub(super) bytes: Bytes,
 }
 
-/// Packs one file after the other.
+/// Compresses files one after the other.
 pub(super) struct Packer(Option<Compressor>);
 
 impl Packer {
@@ -76,7 +79,7 @@ impl Packer {
     }
 
     fn pack_file(&mut self, content: Content, planned: &Planned<'_>) -> Result<Body> {
-        // One that grew since it was looked at was not counted: what is in memory stays bounded.
+        // A file that grew since it was planned was not counted, so it must not be read into memory.
         if content.len() > WHOLE_BYTES.min(planned.size) {
             return Ok(Body::Large(content));
         }
@@ -84,7 +87,7 @@ impl Packer {
         Ok(Body::Whole(self.pack_bytes(content.read_all().map_err(failed)?)))
     }
 
-    /// Packs bytes, where that makes them fewer.
+    /// Compresses bytes, if that makes them fewer.
     pub(super) fn pack_bytes(&mut self, bytes: Bytes) -> Packed {
         let packed = match &mut self.0 {
             Some(compressor) if !bytes.is_empty() => deflate(compressor, &bytes),
@@ -101,7 +104,7 @@ fn stored(bytes: Bytes) -> Packed {
     Packed { method: STORED, crc: crc32fast::hash(&bytes), size: bytes.len() as u64, bytes }
 }
 
-/// Returns the compressed bytes if they are fewer: the space for one byte less is all there is.
+/// Returns the compressed bytes if they are fewer: the output buffer is one byte shorter than the input.
 fn deflate(compressor: &mut Compressor, bytes: &[u8]) -> Option<Bytes> {
     let mut packed = vec![0; bytes.len() - 1];
     let len = compressor.deflate_compress(bytes, &mut packed).ok()?;

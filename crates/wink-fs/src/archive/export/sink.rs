@@ -1,4 +1,4 @@
-//! The archive as it is written, without ever going back.
+//! Writes the archive's bytes, without seeking.
 
 use std::io::{self, BufWriter, Read as _, Write};
 
@@ -12,7 +12,7 @@ use crate::tree::content::Content;
 
 const BUFFER: usize = 256 * 1024;
 
-/// 1980-01-01, the first day the format knows; the time of day is zero.
+/// 1980-01-01, the first date of the format, at midnight.
 const DATE: u16 = 0x0021;
 
 const VERSION: u16 = 20;
@@ -21,10 +21,10 @@ const VERSION_ZIP64: u16 = 45;
 const MADE_BY: u16 = 3 << 8 | VERSION_ZIP64;
 const DOS_DIRECTORY: u32 = 0x10;
 
-/// Streamed content from this size on may need 64 bits when packed, since packing can add to it.
+/// Streamed content of this size may need 64 bits, because compression can make it larger.
 const ZIP64_FROM: u64 = 0xf000_0000;
 
-/// What an entry is called and what it is.
+/// An entry's name and kind.
 pub(super) struct Header {
     name: String,
     unix_mode: u16,
@@ -38,7 +38,7 @@ impl Header {
     }
 }
 
-/// Writes entries, and at the end the directory of them.
+/// Writes entries, and finally their directory.
 pub(super) struct Sink<W: Write> {
     out: BufWriter<W>,
     written: u64,
@@ -70,7 +70,7 @@ impl<W: Write> Sink<W> {
         self.put(&header, Sizes::default(), &[])
     }
 
-    /// Writes content that is in memory.
+    /// Writes content from memory.
     pub(super) fn whole(&mut self, mut header: Header, body: &Packed) -> io::Result<()> {
         header.method = body.method;
         let sizes = Sizes { crc: body.crc, packed: body.bytes.len() as u64, size: body.size };
@@ -85,14 +85,15 @@ impl<W: Write> Sink<W> {
         Ok(())
     }
 
-    /// Writes content of any size as it is read, its sizes after it, and returns how much it was.
+    /// Writes content of any size as it is read, with its sizes after it, and returns its size.
     pub(super) fn stream(
         &mut self,
         mut header: Header,
         content: &Content,
         options: &ExportOptions,
     ) -> io::Result<u64> {
-        let (start, zip64) = (self.written, content.len() >= ZIP64_FROM);
+        let start = self.written;
+        let zip64 = content.len() >= ZIP64_FROM;
         header.flags |= FLAG_DESCRIPTOR;
         header.method = if options.method == Method::Deflate { DEFLATED } else { STORED };
         self.local(&header, Sizes::default(), zip64)?;
@@ -152,7 +153,8 @@ impl<W: Write> Sink<W> {
         bytes.extend_from_slice(&record::CENTRAL);
         bytes.u16(MADE_BY);
         bytes.u16(if wide.is_empty() { VERSION } else { VERSION_ZIP64 });
-        let (packed, size) = (record::narrow(sizes.packed), record::narrow(sizes.size));
+        let packed = record::narrow(sizes.packed);
+        let size = record::narrow(sizes.size);
         common(bytes, header, sizes.crc, packed, size);
         bytes.u16(if wide.is_empty() { 0 } else { 4 + 8 * wide.len() as u16 });
         bytes.u16(0); // no comment
@@ -165,9 +167,10 @@ impl<W: Write> Sink<W> {
         self.entries += 1;
     }
 
-    /// Writes the directory and returns the size of the archive.
+    /// Writes the directory, and returns the size of the archive.
     pub(super) fn finish(mut self) -> io::Result<u64> {
-        let (offset, central) = (self.written, std::mem::take(&mut self.central));
+        let offset = self.written;
+        let central = std::mem::take(&mut self.central);
         self.write_all(&central)?;
         let size = central.len() as u64;
         let max = u64::from(u32::MAX);
@@ -207,7 +210,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// Appends what local and central headers have in common.
+/// Appends the common part of local and central headers.
 fn common(bytes: &mut Vec<u8>, header: &Header, crc: u32, packed: u32, size: u32) {
     bytes.u16(header.flags);
     bytes.u16(header.method);
@@ -216,7 +219,7 @@ fn common(bytes: &mut Vec<u8>, header: &Header, crc: u32, packed: u32, size: u32
     bytes.u32(crc);
     bytes.u32(packed);
     bytes.u32(size);
-    // A path has at most 4,096 bytes, of which an escape makes four each.
+    // A path has at most 4,096 bytes, and an escape makes four of one.
     bytes.u16(header.name.len() as u16);
 }
 
@@ -234,10 +237,11 @@ fn attributes(header: &Header) -> u32 {
     if header.name.ends_with('/') { unix | DOS_DIRECTORY } else { unix }
 }
 
-/// Copies content as long as it was when it was opened, and returns its size and checksum.
+/// Copies exactly as much content as there was when it was opened, and returns its size and checksum.
 fn copy(content: &Content, out: &mut impl Write) -> io::Result<(u64, u32)> {
     let mut reader = content.reader().take(content.len());
-    let (mut crc, mut size) = (crc32fast::Hasher::new(), 0);
+    let mut crc = crc32fast::Hasher::new();
+    let mut size = 0;
     let mut buffer = vec![0; BUFFER];
     loop {
         match reader.read(&mut buffer)? {

@@ -1,13 +1,14 @@
-//! The entries of a tree in the order of their paths.
+//! Walks the entries of a tree in the order of their paths.
 
 use std::vec;
 
 use crate::archive::portability::{Portability, check_directory};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::path::TreePath;
+use crate::tree::hash::directory_mode;
 use crate::tree::{Entry, Kind, Tree};
 
-/// Walks a tree: files, links and those directories that have no entries.
+/// Walks a tree: files, links, and directories that are empty or private; the others follow from their entries.
 pub(super) struct Walk<'a> {
     tree: &'a dyn Tree,
     open: Vec<(TreePath, vec::IntoIter<Entry>)>,
@@ -21,18 +22,18 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// Returns what is the matter with the names seen.
+    /// Returns the problems of the names so far.
     pub(super) fn into_portability(self) -> Vec<Portability> {
         self.portability
     }
 
-    /// Goes into a directory, and returns whether it has entries.
+    /// Enters a directory, and returns whether it follows from its entries.
     fn enter(&mut self, path: TreePath) -> Result<bool> {
         let entries = self.tree.list(&path)?;
         check_directory(&path, &entries, &mut self.portability)?;
-        let has_entries = !entries.is_empty();
+        let follows = !entries.is_empty() && !directory_mode(self.tree, &path)?.private;
         self.open.push((path, entries.into_iter()));
-        Ok(has_entries)
+        Ok(follows)
     }
 
     fn step(&mut self) -> Result<Option<(TreePath, Kind)>> {

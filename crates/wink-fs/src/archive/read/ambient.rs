@@ -1,4 +1,4 @@
-//! An archive that is a file of the host.
+//! Opens an archive file of the host.
 
 use std::fs::File;
 use std::io;
@@ -34,7 +34,7 @@ impl ArchiveTree {
     }
 }
 
-/// Opens a file without waiting for a FIFO's other end.
+/// Opens a file without blocking on a FIFO.
 #[cfg(target_os = "linux")]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};

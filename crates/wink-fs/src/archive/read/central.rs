@@ -1,4 +1,4 @@
-//! The directory of entries.
+//! Reads the archive's directory.
 
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use crate::tree::content::ReadAt;
 
 const BUFFER: usize = 64 * 1024;
 
-/// The newest part of the format that is read: 64-bit sizes.
+/// The newest supported part of the format: 64-bit sizes.
 const MAX_VERSION: u8 = 45;
 
-/// Compression hints, sizes after the content, UTF-8 names; everything else changes the meaning.
+/// Compression hints, sizes after the content, UTF-8 names; any other flag changes the meaning.
 const KNOWN_FLAGS: u16 = 0b110 | FLAG_DESCRIPTOR | FLAG_UTF8;
 
-/// Encrypted in one of two ways, or with its header masked because the directory is.
+/// Encryption, strong encryption, or a masked header.
 const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 
-/// One entry as the directory describes it.
+/// An entry of the directory.
 pub(super) struct Listed {
     pub(super) name: Box<str>,
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) sizes: Sizes,
-    /// The type and permission bits, where a Unix system wrote them.
+    /// The type and permission bits, if a Unix system wrote them.
     pub(super) unix_mode: Option<u16>,
-    /// Where the entry's own header is.
+    /// The offset of the entry's own header.
     pub(super) start: u64,
 }
 
@@ -50,6 +50,7 @@ pub(super) fn read(source: &Arc<dyn ReadAt>, directory: &Directory) -> Result<Ve
         reader.read_exact(&mut rest).map_err(refuse::reading)?;
         entries.push(raw.complete(&rest)?);
     }
+    // Bytes after the last entry could be entries that another program reads.
     match reader.read(&mut [0]).map_err(refuse::reading)? {
         0 => Ok(entries),
         _ => Err(wrong()),
@@ -60,7 +61,7 @@ fn wrong() -> crate::error::Error {
     refuse::damaged("its directory is damaged, or has another number of entries than its end says")
 }
 
-/// The part of an entry that has a fixed size.
+/// The fixed part of an entry.
 struct Raw {
     made_by: u16,
     needed: u16,
@@ -69,7 +70,7 @@ struct Raw {
     crc: u32,
     packed: u32,
     size: u32,
-    /// Of the name, the extra fields and the comment.
+    /// Lengths of the name, the extra fields and the comment.
     lengths: [u16; 3],
     disk: u16,
     attributes: u32,
@@ -79,12 +80,19 @@ struct Raw {
 impl Raw {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::after(CENTRAL, bytes)?;
-        let (made_by, needed) = (fields.u16()?, fields.u16()?);
-        let (flags, method, _time) = (fields.u16()?, fields.u16()?, fields.u32()?);
-        let (crc, packed, size) = (fields.u32()?, fields.u32()?, fields.u32()?);
+        let made_by = fields.u16()?;
+        let needed = fields.u16()?;
+        let flags = fields.u16()?;
+        let method = fields.u16()?;
+        let _time = fields.u32()?;
+        let crc = fields.u32()?;
+        let packed = fields.u32()?;
+        let size = fields.u32()?;
         let lengths = [fields.u16()?, fields.u16()?, fields.u16()?];
-        let (disk, _internal) = (fields.u16()?, fields.u16()?);
-        let (attributes, start) = (fields.u32()?, fields.u32()?);
+        let disk = fields.u16()?;
+        let _internal = fields.u16()?;
+        let attributes = fields.u32()?;
+        let start = fields.u32()?;
         Some(Self {
             made_by,
             needed,
@@ -112,7 +120,8 @@ impl Raw {
             .widen(zip64)
             .ok_or_else(|| refuse::entry(name, "its ZIP64 sizes are not there"))?;
         let text = check_name(name, self.flags, unicode, self.unix_mode().is_some())?;
-        let (flags, method) = (self.flags, self.method);
+        let flags = self.flags;
+        let method = self.method;
         Ok(Listed { name: text.into(), flags, method, sizes, unix_mode: self.unix_mode(), start })
     }
 
@@ -152,9 +161,9 @@ impl Raw {
     }
 }
 
-/// Returns the name as text, which it must be beyond doubt.
+/// Returns the name, if it is certainly UTF-8.
 ///
-/// Programs on Unix systems write names as they are there, which is UTF-8, and often do not say so.
+/// Programs on Unix write UTF-8 names, and often do not set the flag.
 fn check_name<'a>(
     name: &'a [u8],
     flags: u16,
@@ -165,13 +174,14 @@ fn check_name<'a>(
     if !is_text {
         return Err(refuse::unsupported(name, "its name is not marked as UTF-8; use UTF-8 names"));
     }
+    // Some programs prefer the name in the field: with another one there, they would write another file.
     if unicode.is_some_and(|field| !names_same(field, name)) {
         return Err(refuse::entry(name, "it has two names that differ"));
     }
     std::str::from_utf8(name).map_err(|_| refuse::entry(name, "its name is not UTF-8"))
 }
 
-/// Tells whether a Unicode name field has the same name: version, checksum of the name, name.
+/// Returns whether a Unicode name field has the same name: version, checksum of the name, name.
 fn names_same(field: &[u8], name: &[u8]) -> bool {
     matches!(field, [1, a, b, c, d, text @ ..]
         if text == name && u32::from_le_bytes([*a, *b, *c, *d]) == crc32fast::hash(name))

@@ -1,4 +1,4 @@
-//! The end of an archive, which says where its directory is.
+//! Reads the end of an archive, which locates its directory.
 
 use std::sync::Arc;
 
@@ -11,11 +11,10 @@ use crate::archive::refuse;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::tree::content::ReadAt;
 
-/// A comment of the greatest length the format has, with the record before it and what leads to a
-/// larger one.
+/// The longest comment, with the end record and the 64-bit locator before it.
 const TAIL_BYTES: u64 = (u16::MAX as u64) + (END_BYTES + LOCATOR64_BYTES + END64_BYTES) as u64;
 
-/// Where the directory of entries lies and how many there are.
+/// Where the directory is, and how many entries it has.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Directory {
     pub(super) offset: u64,
@@ -23,7 +22,7 @@ pub(super) struct Directory {
     pub(super) entries: u64,
 }
 
-/// Finds the directory of an archive of `len` bytes.
+/// Finds the directory of an archive.
 pub(super) fn find(
     source: &Arc<dyn ReadAt>,
     len: u64,
@@ -34,6 +33,8 @@ pub(super) fn find(
     let at = find_record(&tail)?;
     let (directory, end) = match tail[..at].len().checked_sub(LOCATOR64_BYTES) {
         Some(locator) if tail[locator..].starts_with(&LOCATOR64) => {
+            // Readers disagree on whether the 64-bit record is found by the locator or right before it. Both must lead
+            // to the same one, or two programs would see different archives.
             let place = locator.checked_sub(END64_BYTES).ok_or_else(cut_off)?;
             check_locator(&tail[locator..], start + place as u64)?;
             (read_large(&tail[place..], &tail[at..])?, place)
@@ -45,7 +46,7 @@ pub(super) fn find(
     Ok(directory)
 }
 
-/// Finds the last record, whose comment must end with the archive.
+/// Finds the end record, whose comment must end with the archive.
 fn find_record(tail: &[u8]) -> Result<usize> {
     let last = memchr::memmem::rfind(tail, &END)
         .ok_or_else(|| refuse::damaged("it is not a ZIP archive, or it was cut off"))?;
@@ -56,9 +57,9 @@ fn find_record(tail: &[u8]) -> Result<usize> {
     }
 }
 
-/// Refuses another record from the directory on, which would let another program see other entries.
+/// Refuses a second end record after the start of the directory, with which another program could see other entries.
 ///
-/// Before the directory lies content, and the author of a file may write what looks like a record.
+/// Before the directory there is content, in which anything may look like a record.
 fn check_single(tail: &[u8], end: usize, directory: usize) -> Result<()> {
     let mut found = memchr::memmem::find_iter(&tail[directory..end], &END);
     if found.any(|earlier| ends_at(tail, directory + earlier)) {
@@ -75,7 +76,7 @@ fn ends_at(tail: &[u8], at: usize) -> bool {
     })
 }
 
-/// The record as it stands: disks, entries, size and offset.
+/// The fields of the record: disks, entries, size and offset.
 struct Raw {
     disks: [u16; 2],
     entries: [u16; 2],
@@ -98,16 +99,18 @@ fn read_small(record: &[u8]) -> Result<Directory> {
     if raw.disks != [0, 0] || raw.entries[0] != raw.entries[1] {
         return Err(several_disks());
     }
-    let (offset, size) = (raw.offset.into(), raw.size.into());
+    let offset = raw.offset.into();
+    let size = raw.size.into();
     Ok(Directory { offset, size, entries: raw.entries[0].into() })
 }
 
-/// Reads the record with 64 bits, of which the one with 32 must say the same or nothing.
+/// Reads the 64-bit record; the 32-bit one must agree or defer to it.
 fn read_large(large: &[u8], small: &[u8]) -> Result<Directory> {
     let directory = read_large_record(large)?;
     let raw = read_raw(small).ok_or_else(cut_off)?;
     let agrees = |short: u64, unset: u64, wide: u64| short == unset || short == wide;
-    let (few, short) = (u16::MAX.into(), u32::MAX.into());
+    let few = u16::MAX.into();
+    let short = u32::MAX.into();
     let same = raw.disks.iter().all(|disk| agrees((*disk).into(), few, 0))
         && raw.entries.iter().all(|count| agrees((*count).into(), few, directory.entries))
         && agrees(raw.size.into(), short, directory.size)
@@ -117,7 +120,9 @@ fn read_large(large: &[u8], small: &[u8]) -> Result<Directory> {
 
 fn check_locator(locator: &[u8], place: u64) -> Result<()> {
     let mut fields = Fields::after(LOCATOR64, locator).ok_or_else(cut_off)?;
-    let (disk, offset, disks) = (fields.u32(), fields.u64(), fields.u32());
+    let disk = fields.u32();
+    let offset = fields.u64();
+    let disks = fields.u32();
     if disk != Some(0) || disks > Some(1) {
         return Err(several_disks());
     }
@@ -135,7 +140,10 @@ fn read_large_record(record: &[u8]) -> Result<Directory> {
     fields.bytes(4).ok_or_else(wrong)?;
     let disks = (fields.u32(), fields.u32());
     let mut next = || fields.u64().ok_or_else(wrong);
-    let (here, entries, size, offset) = (next()?, next()?, next()?, next()?);
+    let here = next()?;
+    let entries = next()?;
+    let size = next()?;
+    let offset = next()?;
     match (len, disks) {
         (Some(44), (Some(0), Some(0))) if here == entries => {
             Ok(Directory { offset, size, entries })
@@ -145,7 +153,7 @@ fn read_large_record(record: &[u8]) -> Result<Directory> {
     }
 }
 
-/// Checks the numbers before anything is made of their size.
+/// Checks the numbers before memory of that size is allocated.
 fn check(directory: &Directory, end: u64, limits: &ArchiveLimits) -> Result<()> {
     let Directory { offset, size, entries } = *directory;
     if entries > limits.max_entries {
@@ -153,9 +161,12 @@ fn check(directory: &Directory, end: u64, limits: &ArchiveLimits) -> Result<()> 
         return Err(refuse::too_large(what, entries, limits.max_entries, "max_entries"));
     }
     if size > limits.max_directory_bytes {
-        let (what, setting) = ("the bytes of its directory are", "max_directory_bytes");
+        let what = "the bytes of its directory are";
+        let setting = "max_directory_bytes";
         return Err(refuse::too_large(what, size, limits.max_directory_bytes, setting));
     }
+    // An entry takes at least its fixed part, so a claim of more entries is refused before a vector for them is
+    // allocated.
     if offset.checked_add(size) != Some(end) || entries > size / CENTRAL_BYTES as u64 {
         return Err(refuse::damaged("its directory is not where its end says"));
     }

@@ -1,4 +1,4 @@
-//! The entries of an archive as a tree.
+//! Builds a tree from the entries of an archive.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
@@ -22,7 +22,7 @@ const REGULAR: u16 = 0o100_000;
 const DIRECTORY: u16 = 0o040_000;
 const LINK: u16 = 0o120_000;
 
-/// What is at a path.
+/// An entry of the tree.
 pub(super) enum Node {
     Directory(Directory),
     File(File),
@@ -33,11 +33,13 @@ pub(super) enum Node {
 pub(super) struct Directory {
     /// Whether it has an entry of its own.
     listed: bool,
+    /// Only `private` can be set.
+    pub(super) mode: FileMode,
     pub(super) children: BTreeMap<Name, Node>,
 }
 
 impl Directory {
-    /// Returns a directory in it, which is made where nothing is yet.
+    /// Returns a subdirectory, making it if it is missing.
     fn enter(&mut self, name: &Name) -> Result<&mut Self, &'static str> {
         let new = || Node::Directory(Self::default());
         match self.children.entry(name.clone()).or_insert_with(new) {
@@ -51,7 +53,7 @@ impl Directory {
 pub(super) struct File {
     pub(super) stored: Stored,
     pub(super) mode: FileMode,
-    /// Whether its content was found to be what it must be.
+    /// Whether its content was checked.
     pub(super) checked: AtomicBool,
 }
 
@@ -65,13 +67,13 @@ impl Node {
     }
 }
 
-/// Makes a tree of entries.
+/// Builds the tree.
 pub(super) struct Index<'a> {
     source: &'a Arc<dyn ReadAt>,
     limits: &'a ArchiveLimits,
     pub(super) root: Directory,
     manifest: Option<Manifest>,
-    /// Directories that follow from what is in them; each takes far more room than its name.
+    /// Directories without an entry, which take far more memory than their names.
     implied: u64,
     file_count: u64,
     total_bytes: u64,
@@ -79,7 +81,8 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     pub(super) fn new(source: &'a Arc<dyn ReadAt>, limits: &'a ArchiveLimits) -> Self {
-        let (root, manifest) = (Directory::default(), None);
+        let root = Directory::default();
+        let manifest = None;
         Self { source, limits, root, manifest, implied: 0, file_count: 0, total_bytes: 0 }
     }
 
@@ -97,7 +100,8 @@ impl<'a> Index<'a> {
     }
 
     fn check_implied(&self, entry: &Listed) -> Result<()> {
-        let (implied, limit) = (self.implied, self.limits.max_entries);
+        let implied = self.implied;
+        let limit = self.limits.max_entries;
         if implied <= limit {
             return Ok(());
         }
@@ -107,14 +111,17 @@ impl<'a> Index<'a> {
 
     fn check_budget(&mut self, entry: &Listed) -> Result<()> {
         let named = |error: Error| error.with_path_text(&entry.name);
-        let (size, limits) = (entry.sizes.size, self.limits);
+        let size = entry.sizes.size;
+        let limits = self.limits;
         if size > limits.max_file_bytes {
-            let (what, limit) = ("its bytes are", limits.max_file_bytes);
+            let what = "its bytes are";
+            let limit = limits.max_file_bytes;
             return Err(named(refuse::too_large(what, size, limit, "max_file_bytes")));
         }
         let total = self.total_bytes.saturating_add(size);
         if total > limits.max_total_bytes {
-            let (what, limit) = ("all bytes up to it are", limits.max_total_bytes);
+            let what = "all bytes up to it are";
+            let limit = limits.max_total_bytes;
             return Err(named(refuse::too_large(what, total, limit, "max_total_bytes")));
         }
         Ok(())
@@ -161,11 +168,12 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// Returns the directory that holds a path, making those on the way.
+    /// Returns the parent directory of a path, making missing ones.
     fn parent_of(&mut self, path: &TreePath) -> Result<(&mut Directory, Name), Wrong> {
         let name = path.name().ok_or("it names the root")?;
         let mut directory = &mut self.root;
         for segment in path.segments().take(path.depth() - 1) {
+            // A short name like `a/a/a/…` makes thousands of directories, so they are limited like entries.
             self.implied += u64::from(!directory.children.contains_key(segment));
             directory = directory.enter(&Name::from_segment(segment))?;
         }
@@ -176,7 +184,8 @@ impl<'a> Index<'a> {
         match type_of(entry) {
             Some(LINK) => self.link(path, stored),
             None | Some(0 | REGULAR) => {
-                let (mode, checked) = (mode_of(entry), AtomicBool::new(false));
+                let mode = mode_of(entry);
+                let checked = AtomicBool::new(false);
                 Ok(Node::File(File { stored, mode, checked }))
             }
             Some(DIRECTORY) => Err("a directory's name must end in `/`".into()),
@@ -186,6 +195,7 @@ impl<'a> Index<'a> {
 
     fn link(&self, path: &TreePath, stored: Stored) -> Result<Node, Wrong> {
         const WRONG: &str = "no link can have such a target";
+        // Targets are read at once, so their size is checked before anything is unpacked.
         if stored.size.max(stored.packed) > manifest::MAX_BYTES {
             return Err(WRONG.into());
         }
@@ -194,11 +204,11 @@ impl<'a> Index<'a> {
         Ok(Node::Link(target.into()))
     }
 
-    /// Returns the tree with its manifest, which must say how much it holds.
+    /// Returns the tree and its manifest, whose counts must be right.
     pub(super) fn finish(self) -> Result<(Directory, Manifest)> {
         let manifest = self.manifest.ok_or_else(|| refuse::damaged("it has no manifest.json"))?;
-        let (found, said) =
-            ((self.file_count, self.total_bytes), (manifest.file_count, manifest.total_bytes));
+        let found = (self.file_count, self.total_bytes);
+        let said = (manifest.file_count, manifest.total_bytes);
         if found != said {
             let why = format!(
                 "it says {} files and {} bytes, and the archive has {} and {}",
@@ -250,6 +260,7 @@ fn add_directory(directory: &mut Directory, entry: &Listed, stored: Stored) -> R
         return Err("a name that ends in `/` must be a directory's".into());
     }
     directory.listed = true;
+    directory.mode = mode_of(entry).executable(false);
     Ok(())
 }
 
@@ -257,11 +268,12 @@ fn type_of(entry: &Listed) -> Option<u16> {
     entry.unix_mode.map(|mode| mode & TYPE_BITS)
 }
 
-/// Returns what is kept of the permission bits.
+/// Returns the mode of an entry.
 ///
-/// Bits without a type were not taken from a file: programs put 0600 there for want of another.
+/// Bits without a type are not from a file or directory: some programs always put 0600 there.
 fn mode_of(entry: &Listed) -> FileMode {
     let mode = entry.unix_mode.unwrap_or_default();
-    let private = mode & TYPE_BITS == REGULAR && mode & 0o007 == 0;
+    let is_entry = matches!(mode & TYPE_BITS, REGULAR | DIRECTORY);
+    let private = is_entry && mode & 0o007 == 0;
     FileMode::default().executable(mode & 0o100 != 0).private(private)
 }

@@ -1,7 +1,7 @@
-//! Where entries lie, and whether each one's own header says what the directory says.
+//! Checks where entries are, and that each one's own header agrees with the directory.
 //!
-//! Entries lie side by side from the first byte to the directory, without a gap or an overlap. So no
-//! byte belongs to two of them, and a program that reads the archive from its start sees the same ones.
+//! Entries must be adjacent, from the first byte to the directory. So no byte belongs to two entries, and a program
+//! that reads the archive from its start sees the same ones.
 
 use std::sync::Arc;
 
@@ -29,10 +29,11 @@ pub(super) fn check(
     found.into_iter().collect()
 }
 
-/// Returns where each entry must end, which is where the next one or the directory starts.
+/// Returns where each entry must end: where the next one or the directory starts.
 fn ends(entries: &[Listed], directory: u64) -> Result<Vec<u64>> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_unstable_by_key(|at| entries[*at].start);
+    // Programs that read from the start would see what is there as an entry.
     if order.first().is_some_and(|first| entries[*first].start != 0) {
         return Err(refuse::damaged("something lies before its first entry"));
     }
@@ -70,6 +71,7 @@ impl Placed<'_> {
         let zip64 = record::single(&fields, EXTRA_ZIP64).ok_or_else(disagrees)?;
         let sizes = raw.sizes(zip64).ok_or_else(disagrees)?;
         let unicode = record::single(&fields, EXTRA_UNICODE_NAME).ok_or_else(disagrees)?;
+        // Streaming readers use these headers and never see the directory, so both must describe the same file.
         let same = name == self.entry.name.as_bytes()
             && unicode.is_none_or(|field| field.get(5..) == Some(name))
             && (raw.flags, raw.method) == (self.entry.flags, self.entry.method)
@@ -77,7 +79,7 @@ impl Placed<'_> {
         if same { Ok(()) } else { Err(disagrees()) }
     }
 
-    /// Where the sizes follow the content they need not stand in the header, too.
+    /// If the sizes follow the content, the header may omit them.
     fn sizes_agree(&self, own: Sizes) -> bool {
         let listed = self.entry.sizes;
         if !self.has_descriptor() {
@@ -105,7 +107,7 @@ impl Placed<'_> {
         }
     }
 
-    /// Reads what follows the content: with or without a signature, with 32 or 64 bits.
+    /// Checks the sizes after the content: with or without a signature, with 32 or 64 bits.
     fn check_descriptor(&self, at: u64, len: u64) -> Result<()> {
         let damaged = || self.wrong("the sizes that follow it are damaged");
         if !matches!(len, 12 | 16 | 20 | 24) {
@@ -118,7 +120,8 @@ impl Placed<'_> {
         };
         let crc = fields.u32();
         let mut next = || if len < 20 { fields.u32().map(u64::from) } else { fields.u64() };
-        let (packed, size) = (next(), next());
+        let packed = next();
+        let size = next();
         let listed = self.entry.sizes;
         if (crc, packed, size) == (Some(listed.crc), Some(listed.packed), Some(listed.size)) {
             Ok(())
@@ -128,7 +131,7 @@ impl Placed<'_> {
     }
 
     fn read(&self, start: u64, len: u64) -> Result<Vec<u8>> {
-        // Nothing outside the entry is read, so nothing larger than it is made room for.
+        // Nothing outside of the entry is read, so no larger buffer is allocated.
         if start.checked_add(len).is_none_or(|end| end > self.end) {
             return Err(self.wrong("it overlaps another entry, or it was cut off"));
         }
@@ -143,7 +146,7 @@ impl Placed<'_> {
     }
 }
 
-/// The part of an entry's own header that has a fixed size.
+/// The fixed part of an entry's own header.
 struct Raw {
     flags: u16,
     method: u16,
@@ -158,9 +161,14 @@ impl Raw {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::after(LOCAL, bytes)?;
         let _needed = fields.u16()?;
-        let (flags, method, _time) = (fields.u16()?, fields.u16()?, fields.u32()?);
-        let (crc, packed, size) = (fields.u32()?, fields.u32()?, fields.u32()?);
-        let (name_len, extra_len) = (fields.u16()?, fields.u16()?);
+        let flags = fields.u16()?;
+        let method = fields.u16()?;
+        let _time = fields.u32()?;
+        let crc = fields.u32()?;
+        let packed = fields.u32()?;
+        let size = fields.u32()?;
+        let name_len = fields.u16()?;
+        let extra_len = fields.u16()?;
         Some(Self { flags, method, crc, packed, size, name_len, extra_len })
     }
 

@@ -1,9 +1,8 @@
-//! From an archive to a tree.
+//! Reads an archive as a tree.
 //!
-//! Nothing is believed before it was checked. The end leads to the directory of entries (`end`,
-//! `central`), every entry's own header must agree with it and the entries must lie side by side
-//! (`layout`), their names must make a tree (`index`), and the manifest must know its size. Content is
-//! unpacked where it is asked for (`unpack`), and only if it is what it is said to be.
+//! Nothing is trusted before it is checked. The end leads to the directory (`end`, `central`), every entry's own header
+//! must agree with it and entries must be adjacent (`layout`), names must form a tree (`index`), and the manifest must
+//! have the right counts. Content is unpacked on demand (`unpack`) and checked.
 
 mod ambient;
 mod central;

@@ -1,11 +1,11 @@
-//! A part of the archive, read from its start to its end.
+//! Reads a section of the archive.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::tree::content::ReadAt;
 
-/// Reads the bytes from one position to another.
+/// Reads the bytes between two positions.
 #[derive(Clone)]
 pub(super) struct Section {
     source: Arc<dyn ReadAt>,
@@ -14,7 +14,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Takes `len` bytes from `start` on; both were checked to lie in the archive.
+    /// Takes `len` bytes from `start`, which the caller has checked.
     pub(super) fn new(source: &Arc<dyn ReadAt>, start: u64, len: u64) -> Self {
         Self { source: source.clone(), position: start, end: start.saturating_add(len) }
     }
@@ -36,7 +36,7 @@ impl Read for Section {
             return Ok(0);
         }
         match self.source.read_at(&mut buffer[..wanted], self.position)? {
-            // The archive was longer when it was opened.
+            // The archive was truncated after it was opened.
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             read => {
                 self.position += read as u64;

@@ -1,4 +1,4 @@
-//! An archive as a tree.
+//! The archive as a tree.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use crate::util::parallel;
 
 /// Reads an archive as a tree, without unpacking it.
 ///
-/// Content is unpacked when it is opened, up to 8 MiB into memory. Larger content is unpacked as it is
-/// read, fastest from its start to its end: a step back starts again from the first byte.
+/// Content up to 8 MiB is unpacked into memory when it is opened. Larger content is unpacked as it is read, fastest
+/// from start to end: seeking back starts again from the first byte.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,13 +53,12 @@ pub struct ArchiveTree {
 }
 
 impl ArchiveTree {
-    /// Opens an archive of `len` bytes after checking everything about it but the contents.
+    /// Opens an archive of `len` bytes after checking everything except the contents.
     ///
-    /// The directory of entries and each entry's own header must agree; entries may not overlap; their
-    /// names must be paths that make a tree, none twice, below a file or through a link; and the
-    /// manifest must count them rightly. Anything else is Corrupt, an archive over the limits is
-    /// TooLarge, and one that uses another part of the ZIP format is Unsupported. A content is checked
-    /// when it is opened, or all of them by [`verify`](Self::verify).
+    /// The directory and each entry's own header must agree; entries must not overlap; names must be unique paths that
+    /// form a tree, none below a file or through a link; and the manifest must have the right counts. Anything else is
+    /// Corrupt, an archive over the limits is TooLarge, and one that uses other parts of the ZIP format is Unsupported.
+    /// Contents are checked when they are opened, or all at once by [`verify`](Self::verify).
     pub fn open(source: Arc<dyn ReadAt>, len: u64, limits: &ArchiveLimits) -> Result<Self> {
         let directory = end::find(&source, len, limits)?;
         let entries = central::read(&source, &directory)?;
@@ -88,7 +87,7 @@ impl ArchiveTree {
         }
     }
 
-    /// Returns how many files and links there are.
+    /// Returns the number of files and links.
     pub fn file_count(&self) -> u64 {
         self.manifest.file_count
     }
@@ -98,14 +97,14 @@ impl ArchiveTree {
         self.manifest.total_bytes
     }
 
-    /// Returns when the archive was made, as it says itself.
+    /// Returns when the archive was made, according to its manifest.
     pub fn created_at(&self) -> SystemTime {
         self.manifest.created_at()
     }
 
-    /// Unpacks every content, keeping nothing, and checks its size and checksum.
+    /// Unpacks every content, discards it, and checks its size and checksum.
     ///
-    /// No content is unpacked beyond the size it says, and the sizes are within the limits.
+    /// No content is unpacked beyond its declared size, and the sizes are within the limits.
     pub fn verify(&self) -> Result<()> {
         let mut files = Vec::new();
         if let Node::Directory(root) = &self.root {
@@ -145,7 +144,7 @@ impl ArchiveTree {
     }
 }
 
-/// Collects the files below a directory, with their paths.
+/// Collects the files below a directory.
 fn collect<'a>(
     directory: &'a Directory,
     path: &TreePath,
@@ -168,7 +167,11 @@ fn unreadable(path: &TreePath, error: std::io::Error) -> Error {
 impl Tree for ArchiveTree {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         Ok(match self.find(Operation::Stat, path)? {
-            Node::Directory(_) => Stat::new(Kind::Directory, 0),
+            Node::Directory(directory) => {
+                let mut stat = Stat::new(Kind::Directory, 0);
+                stat.mode = directory.mode;
+                stat
+            }
             Node::Link(target) => Stat::new(Kind::Symlink, target.len() as u64),
             Node::File(file) => {
                 let mut stat = Stat::new(Kind::File, file.stored.size);

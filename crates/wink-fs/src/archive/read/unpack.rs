@@ -1,7 +1,7 @@
-//! Content as it comes out of an archive: as much as was said, with the checksum that was said.
+//! Unpacks content, and checks its size and checksum.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::read::DeflateDecoder;
@@ -10,6 +10,7 @@ use libdeflater::Decompressor;
 use super::section::Section;
 use crate::archive::WHOLE_BYTES;
 use crate::tree::content::{Content, ReadAt};
+use crate::tree::streamed::streamed;
 
 const BUFFER: usize = 64 * 1024;
 
@@ -24,7 +25,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Tells whether it is unpacked as a whole.
+    /// Returns whether it is unpacked in memory.
     fn is_small(&self) -> bool {
         self.size <= WHOLE_BYTES && self.packed <= WHOLE_BYTES
     }
@@ -33,7 +34,7 @@ impl Stored {
         Section::new(source, self.start, self.packed)
     }
 
-    /// Reads it from start to end, checking it on the way.
+    /// Reads it from start to end, and checks it.
     fn reader(&self, source: &Arc<dyn ReadAt>) -> Checked {
         let section = self.section(source);
         let inner: Box<dyn Read + Send> = if self.deflated {
@@ -44,7 +45,7 @@ impl Stored {
         Checked { inner, left: self.size, crc: crc32fast::Hasher::new(), expected: self.crc }
     }
 
-    /// Reads and checks all of it, keeping nothing.
+    /// Reads and checks all of it, and discards it.
     pub(super) fn check(&self, source: &Arc<dyn ReadAt>) -> io::Result<()> {
         if self.is_small() {
             return self.read_all(source).map(drop);
@@ -52,7 +53,7 @@ impl Stored {
         io::copy(&mut self.reader(source), &mut io::sink()).map(drop)
     }
 
-    /// Unpacks and checks content that is small enough for memory.
+    /// Unpacks and checks content in memory.
     pub(super) fn read_all(&self, source: &Arc<dyn ReadAt>) -> io::Result<Vec<u8>> {
         let packed = self.section(source).read_all()?;
         let bytes = if self.deflated { self.inflate(&packed)? } else { packed };
@@ -75,7 +76,7 @@ impl Stored {
         Ok(bytes)
     }
 
-    /// Gives access to content that was checked before, or is checked here.
+    /// Returns content that was checked before, or is checked now.
     pub(super) fn content(
         &self,
         source: &Arc<dyn ReadAt>,
@@ -87,17 +88,18 @@ impl Stored {
         if !was_checked {
             self.check(source)?;
         }
-        let (source, stored) = (source.clone(), *self);
-        let positional: Arc<dyn ReadAt> = if self.deflated {
-            Arc::new(Rewinding { source, stored, reader: Mutex::default() })
+        let source = source.clone();
+        let stored = *self;
+        Ok(if self.deflated {
+            streamed(move || Ok(Box::new(stored.reader(&source))), self.size)
         } else {
-            Arc::new(Shifted { source, start: self.start, len: self.size })
-        };
-        Ok(Content::positional(positional, self.size))
+            let shifted = Shifted { source, start: self.start, len: self.size };
+            Content::positional(Arc::new(shifted), self.size)
+        })
     }
 }
 
-/// Reads content and fails where it is not what it must be.
+/// Reads content, and fails if it is not what it must be.
 struct Checked {
     inner: Box<dyn Read + Send>,
     left: u64,
@@ -109,6 +111,7 @@ impl Read for Checked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.crc.update(&buffer[..read]);
+        // Checked with every read: a small archive that unpacks to terabytes fails at its declared size.
         self.left = (self.left.checked_sub(read as u64))
             .ok_or_else(|| damaged("it holds more bytes than it says"))?;
         if read > 0 || buffer.is_empty() {
@@ -122,7 +125,7 @@ impl Read for Checked {
     }
 }
 
-/// Reads stored content where it lies.
+/// Reads uncompressed content in place.
 struct Shifted {
     source: Arc<dyn ReadAt>,
     start: u64,
@@ -137,30 +140,6 @@ impl ReadAt for Shifted {
             0 => Ok(0),
             _ => self.source.read_at(&mut buffer[..wanted], self.start + offset),
         }
-    }
-}
-
-/// Reads compressed content by position: on from the last one, or again from the start.
-struct Rewinding {
-    source: Arc<dyn ReadAt>,
-    stored: Stored,
-    reader: Mutex<Option<(Checked, u64)>>,
-}
-
-impl ReadAt for Rewinding {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        if offset >= self.stored.size || buffer.is_empty() {
-            return Ok(0);
-        }
-        let mut place = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut reader, position) = match place.take() {
-            Some((reader, position)) if position <= offset => (reader, position),
-            _ => (self.stored.reader(&self.source), 0),
-        };
-        io::copy(&mut reader.by_ref().take(offset - position), &mut io::sink())?;
-        let read = reader.read(buffer)?;
-        *place = Some((reader, offset + read as u64));
-        Ok(read)
     }
 }
 

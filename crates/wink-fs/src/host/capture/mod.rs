@@ -1,10 +1,9 @@
-//! The files of a directory at one moment, without copying them.
+//! Captures the files of a directory at one moment, without copying them.
 //!
-//! A walk looks at every entry and reads none. It started at some moment; an entry whose stamp is
-//! older than that was the same then, so when all stamps are, the walk saw the files of that moment.
-//! Otherwise another process is writing, and the walk is done again.
+//! A walk stats every entry and reads none. An entry whose stamp is older than the start of the walk was the same at
+//! that start, so if all stamps are older, the walk saw the files of one moment. Otherwise another process is writing,
+//! and the walk is repeated.
 
-pub(super) mod bytes;
 pub(super) mod index;
 pub(crate) mod index_file;
 mod learn;
@@ -13,9 +12,11 @@ pub(super) mod tree;
 mod visit;
 mod walk;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use self::index::Index;
 use self::stamp::Moment;
@@ -27,25 +28,27 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::tree::scope::Scope;
 
-/// How often a walk is done again because another process writes meanwhile.
+/// How many walks are tried while other processes write.
 const TRIES: usize = 4;
 
-/// The kernel's clock of stamps goes on every one to ten milliseconds.
+/// The kernel's file clock ticks every one to ten milliseconds.
 const TICK: Duration = Duration::from_millis(1);
 const TICKS: usize = 12;
 
-/// Captures what is in scope, and the directories above it.
+/// Captures everything in scope, and the directories above it.
 pub(super) fn capture(host: &Arc<HostTree>, scope: &Scope) -> Result<Capture> {
     let index = host.index();
     let mut previous: Option<Walked> = None;
-    let is_with = index.is_with(scope.excluded(), &host.mounting);
-    let unsettled = if is_with { None } else { index.unsettled_from() };
-    let mut trusting = scope.starts().is_empty() && is_with;
+    let matches_scope = index.matches_scope(scope.excluded(), &host.mount_id);
+    let unsettled = if matches_scope { None } else { index.unsettled_from() };
+    let mut trusting = scope.starts().is_empty() && matches_scope;
     for _ in 0..TRIES {
         let after = previous.as_ref().map_or(host.last_change(), |walked| walked.newest);
+        // A capture right after our own write would find its stamp as new as the walk, and repeat every walk.
         let moment = wait_until_after(after);
         let walked = match walk(&Visitor { host, index: &index, scope, trusting, unsettled }) {
-            // Something went while it was looked at, or lies below another file system now.
+            // An entry disappeared during the walk, or something was mounted over it, which no directory's stamp shows:
+            // read every directory this time.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 (previous, trusting) = (None, false);
                 continue;
@@ -53,10 +56,12 @@ pub(super) fn capture(host: &Arc<HostTree>, scope: &Scope) -> Result<Capture> {
             walked => walked?,
         };
         let same = previous.is_some_and(|previous| walked.is_same_as(&previous));
+        // Strictly older: a change in the tick in which the walk began has the same time as its start.
         if walked.newest < moment || same {
             let mut capture = finish(host, index, scope, walked, moment);
-            // Else what is true by now would never be written down.
-            capture.unlearnt = capture.unlearnt.max(u64::from(!is_with));
+            // With other exclusions or after a reboot, nothing counts as new, and the index would keep its old scope
+            // hash for ever.
+            capture.unlearnt = capture.unlearnt.max(u64::from(!matches_scope));
             return Ok(capture);
         }
         previous = Some(walked);
@@ -67,7 +72,7 @@ pub(super) fn capture(host: &Arc<HostTree>, scope: &Scope) -> Result<Capture> {
     ))
 }
 
-/// Waits, but not for long, for the clock to pass a stamp; returns the moment it is then.
+/// Waits briefly until the clock has passed a stamp, and returns the time.
 fn wait_until_after(stamp: Moment) -> Moment {
     for _ in 0..TICKS {
         if Moment::now() > stamp {
@@ -87,7 +92,8 @@ fn finish(
 ) -> Capture {
     let Walked { directories, totals, not_captured, .. } = walked;
     let unlearnt = directories.iter().filter(|directory| directory.hash.is_none()).count();
-    let (host, excluded) = (host.clone(), scope.excluded().clone());
+    let host = host.clone();
+    let excluded = scope.excluded().clone();
     let open_for_writing = Mutex::default();
     let captured = Captured { host, directories, index, excluded, moment, open_for_writing };
     let mut capture = Capture::new(Arc::new(captured), totals);

@@ -1,12 +1,13 @@
-//! A captured directory of the host: every entry with its stamp, content read when it is asked for.
+//! A captured directory of the host: stamps of all entries; content is read on demand.
 
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -19,53 +20,65 @@ use crate::host::preimage::fingerprint::{self, Fingerprint};
 use crate::host::{HostTree, entry, failure, lease};
 use crate::path::{Name, TreePath};
 use crate::tree::content::{Content, ReadAt};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::scope::Exclusions;
-use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Stat, Tree};
+use crate::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 use crate::util::parallel;
 
-/// The directories of a capture, each after its parent; the first is the root.
+/// The directories of a capture, each after its parent; the root comes first.
 pub(in crate::host) struct Captured {
     pub(super) host: Arc<HostTree>,
     pub(super) directories: Vec<Directory>,
-    /// What was known when the walk began.
+    /// The index from before the walk.
     pub(super) index: Arc<Index>,
     pub(super) excluded: Exclusions,
-    /// Nothing in it has changed since.
+    /// The start of the walk; nothing has changed between then and the end of the walk.
     pub(super) moment: Moment,
-    /// The files that a program had open for writing when they were read: they may change with no sign.
+    /// Files that a program had open for writing when they were read. A write through a mapping may leave the stamp
+    /// unchanged.
     pub(super) open_for_writing: Mutex<BTreeSet<TreePath>>,
 }
 
 pub(super) struct Directory {
     pub(super) path: TreePath,
     pub(super) listing: Listing,
-    /// The numbers of the directories in it, in the order of their names.
+    /// The numbers of its subdirectories, in the order of their names.
     pub(super) children: Range<u32>,
     pub(super) stamp: Stamp,
     pub(super) hash: Option<TreeHash>,
-    /// Whether everything that is in it is listed.
+    /// Whether every entry is listed.
     pub(super) is_whole: bool,
-    /// Whether there is something in it, or below, that is not captured.
+    /// Whether something in it, at any depth, is not captured.
     pub(super) hides: bool,
 }
 
-/// What is in a directory.
+impl Directory {
+    /// Returns its mode; the root's is not captured.
+    pub(super) fn mode(&self) -> FileMode {
+        if self.path.is_root() {
+            FileMode::default()
+        } else {
+            entry::directory_mode(self.stamp.mode.into())
+        }
+    }
+}
+
+/// The entries of a directory.
 pub(super) enum Listing {
-    /// What was found there, sorted by name.
-    Looked(Vec<Node>),
-    /// What the index knows and is still true; decoded when a caller asks for it.
+    /// Read from the directory, sorted by name.
+    Read(Vec<Node>),
+    /// Unchanged since the index was written; decoded on demand.
     Known { block: u32, nodes: OnceLock<Vec<Node>> },
 }
 
 pub(super) struct Node {
     pub(super) name: Name,
-    pub(super) what: What,
+    pub(super) what: NodeData,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum NodeData {
     File {
         stamp: Stamp,
         hash: Option<ContentHash>,
@@ -73,7 +86,7 @@ pub(super) enum What {
     Link {
         stamp: Stamp,
     },
-    /// Which one of the directories in its parent it is.
+    /// Its position among the subdirectories of its parent.
     Directory {
         ordinal: u32,
     },
@@ -82,21 +95,21 @@ pub(super) enum What {
 impl Node {
     fn kind(&self) -> Kind {
         match self.what {
-            What::File { .. } => Kind::File,
-            What::Link { .. } => Kind::Symlink,
-            What::Directory { .. } => Kind::Directory,
+            NodeData::File { .. } => Kind::File,
+            NodeData::Link { .. } => Kind::Symlink,
+            NodeData::Directory { .. } => Kind::Directory,
         }
     }
 }
 
 impl Node {
     fn known_file(&self) -> Option<KnownFile> {
-        let What::File { stamp, hash } = self.what else { return None };
+        let NodeData::File { stamp, hash } = self.what else { return None };
         Some(KnownFile::new(entry::mode_of(stamp.mode.into()), hash?, stamp.size))
     }
 }
 
-/// From how many directories on they are freed in the background, so that no caller waits.
+/// Larger captures are freed in the background, so that no caller waits.
 const MANY: usize = 256;
 
 impl Drop for Captured {
@@ -108,7 +121,7 @@ impl Drop for Captured {
     }
 }
 
-/// What a path leads to.
+/// NodeData a path resolves to.
 enum Found<'a> {
     Directory(&'a Directory),
     File(&'a Stamp, Option<ContentHash>),
@@ -126,25 +139,29 @@ impl Found<'_> {
 }
 
 impl Captured {
-    pub(super) fn open_for_writing(&self) -> MutexGuard<'_, BTreeSet<TreePath>> {
-        self.open_for_writing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Recognises a capture of this backend.
+    /// Returns the capture behind a tree, if this backend made it.
     pub(in crate::host) fn of<'t>(tree: &'t dyn Tree, host: &Arc<HostTree>) -> Option<&'t Self> {
         tree.own_state()?
             .downcast_ref()
             .filter(|captured: &&Self| Arc::ptr_eq(&captured.host, host))
     }
 
-    /// Tells whether a directory has something in it, or below, that is not captured.
+    /// Returns whether something in a directory, at any depth, is not captured.
     pub(in crate::host) fn hides(&self, path: &TreePath) -> bool {
         matches!(self.find(Operation::Stat, path), Ok(Found::Directory(found)) if found.hides)
     }
 
-    /// Tells whether a program had it, or something below it, open for writing when it was read.
+    /// Returns whether a program had the entry, or something below it, open for writing when it was read.
     pub(in crate::host) fn was_open(&self, path: &TreePath) -> bool {
-        self.open_for_writing().iter().any(|open| open.starts_with(path))
+        self.open_for_writing.lock().iter().any(|open| open.starts_with(path))
+    }
+
+    /// Returns the stamp of a directory.
+    pub(in crate::host) fn find_directory_stamp(&self, path: &TreePath) -> Option<Stamp> {
+        match self.find(Operation::Stat, path) {
+            Ok(Found::Directory(directory)) => Some(directory.stamp),
+            _ => None,
+        }
     }
 
     /// Returns the stamp of a file or link.
@@ -155,7 +172,7 @@ impl Captured {
         }
     }
 
-    /// Returns what is in a directory, and below.
+    /// Returns the fingerprint of a directory's content.
     pub(in crate::host) fn find_inside(&self, path: &TreePath) -> Option<Fingerprint> {
         match self.find(Operation::Stat, path) {
             Ok(Found::Directory(directory)) => {
@@ -171,8 +188,10 @@ impl Captured {
         for node in self.nodes(directory) {
             let name = node.name.as_bytes();
             match &node.what {
-                What::File { stamp, .. } | What::Link { stamp } => inside.entry(name, stamp),
-                What::Directory { ordinal } => {
+                NodeData::File { stamp, .. } | NodeData::Link { stamp } => {
+                    inside.entry(name, stamp)
+                }
+                NodeData::Directory { ordinal } => {
                     inside.enter(name);
                     let number = directory.children.start + ordinal;
                     descend(|| self.add_inside(&self.directories[number as usize], inside));
@@ -184,7 +203,7 @@ impl Captured {
 
     fn nodes<'a>(&'a self, directory: &'a Directory) -> &'a [Node] {
         match &directory.listing {
-            Listing::Looked(nodes) => nodes,
+            Listing::Read(nodes) => nodes,
             Listing::Known { block, nodes } => nodes.get_or_init(|| self.index.nodes(*block)),
         }
     }
@@ -199,14 +218,14 @@ impl Captured {
             let node = &nodes[at.map_err(|_| missing())?];
             let is_last = segments.peek().is_none();
             match &node.what {
-                What::Directory { ordinal } => {
+                NodeData::Directory { ordinal } => {
                     let number = directory.children.start + ordinal;
                     directory = &self.directories[number as usize];
                 }
-                What::File { stamp, hash } if is_last => return Ok(Found::File(stamp, *hash)),
-                What::Link { stamp } if is_last => return Ok(Found::Link(stamp)),
-                What::File { .. } => return Err(missing()),
-                What::Link { .. } => return Err(Error::through_link(operation, path)),
+                NodeData::File { stamp, hash } if is_last => return Ok(Found::File(stamp, *hash)),
+                NodeData::Link { stamp } if is_last => return Ok(Found::Link(stamp)),
+                NodeData::File { .. } => return Err(missing()),
+                NodeData::Link { .. } => return Err(Error::through_link(operation, path)),
             }
         }
         Ok(Found::Directory(directory))
@@ -216,7 +235,11 @@ impl Captured {
 impl Tree for Captured {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         Ok(match self.find(Operation::Stat, path)? {
-            Found::Directory(_) => Stat::new(Kind::Directory, 0),
+            Found::Directory(directory) => {
+                let mut stat = Stat::new(Kind::Directory, 0);
+                stat.mode = directory.mode();
+                stat
+            }
             Found::Link(stamp) => Stat::new(Kind::Symlink, stamp.size),
             Found::File(stamp, _) => {
                 let mut stat = Stat::new(Kind::File, stamp.size);
@@ -242,8 +265,9 @@ impl Tree for Captured {
             let gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory);
             if gone { changed(path) } else { error }
         })?;
+        // The index has no hash of a file that was open for writing, so only files that are read now need a lease.
         if hash.is_none() && lease::is_open_for_writing(&fd) {
-            self.open_for_writing().insert(path.clone());
+            self.open_for_writing.lock().insert(path.clone());
         }
         let file = Unchanged { file: fd.into(), stamp: *stamp };
         file.check().map_err(|error| failed(path, error))?;
@@ -293,7 +317,7 @@ impl Tree for Captured {
     }
 }
 
-/// Says that a file is no longer what was captured.
+/// Returns the error for a file that changed since the capture.
 pub(super) fn changed(path: &TreePath) -> Error {
     Error::new(Operation::Read, ErrorKind::Conflict)
         .with_path(path)
@@ -304,7 +328,7 @@ fn failed(path: &TreePath, error: io::Error) -> Error {
     Error::system(Operation::Read, error).with_path(path)
 }
 
-/// A file that gives no byte of any other state than the captured one.
+/// A captured file that returns no byte written after the capture.
 struct Unchanged {
     file: File,
     stamp: Stamp,
@@ -326,7 +350,7 @@ impl ReadAt for Unchanged {
             return Ok(0);
         }
         let read = ReadAt::read_at(&self.file, buffer, offset)?;
-        // What was read counts only if the file was still the same afterwards.
+        // A check before the read would miss a write between the two.
         self.check()?;
         Ok(read)
     }

@@ -1,7 +1,7 @@
-//! A look at one directory and at every entry in it.
+//! Visits one directory of a walk.
 //!
-//! The kernel changes a directory's stamp whenever an entry comes, goes or is renamed. So where the
-//! stamp is the one that the index knows, so are the names, and the directory need not be read.
+//! The kernel changes a directory's stamp whenever an entry is created, deleted or renamed. So if the stamp is the one
+//! in the index, the names are too, and the directory need not be read.
 
 use std::iter::Peekable;
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::index::{Block, Index, Known, Rows};
+use super::index::{Block, Index, RowData, Rows};
 use super::stamp::{self, Moment, Stamp};
-use super::tree::{Directory, Listing, Node, What, changed};
+use super::tree::{Directory, Listing, Node, NodeData, changed};
 use crate::error::{Error, Operation, Result};
 use crate::filesystem::capture::{NotCaptured, Totals};
 use crate::host::root::mount_in;
@@ -21,67 +21,67 @@ use crate::path::{Name, RESERVED_NAME, TreePath};
 use crate::tree::scope::Scope;
 use crate::tree::{Entry, Kind};
 
-/// Looks at directories.
+/// Visits directories.
 pub(super) struct Visitor<'a> {
     pub(super) host: &'a HostTree,
     pub(super) index: &'a Index,
     pub(super) scope: &'a Scope,
-    /// Whether a directory with a known stamp is taken to have the known names.
+    /// Whether an unchanged directory stamp is trusted to mean unchanged names.
     pub(super) trusting: bool,
-    /// From which moment on a known stamp says nothing of the content.
+    /// The moment from which on an unchanged stamp says nothing about the content.
     pub(super) unsettled: Option<Moment>,
 }
 
-/// A directory that is still to be looked at.
-pub(super) struct Place {
+/// A directory to visit.
+pub(super) struct Pending {
     pub(super) path: TreePath,
     pub(super) known: Option<u32>,
 }
 
-/// A directory that was looked at.
-pub(super) struct Seen {
+/// A visited directory.
+pub(super) struct Visited {
     pub(super) directory: Directory,
-    /// The directories in it, in the order of their names.
-    pub(super) below: Vec<Place>,
+    /// Its subdirectories, in the order of their names.
+    pub(super) below: Vec<Pending>,
     pub(super) totals: Totals,
     pub(super) newest: Moment,
     pub(super) not_captured: Vec<NotCaptured>,
 }
 
 impl Visitor<'_> {
-    pub(super) fn visit(&self, place: &Place) -> Result<Seen> {
-        let known = place.known.and_then(|number| Some((number, self.index.block(number)?)));
+    pub(super) fn visit(&self, pending: &Pending) -> Result<Visited> {
+        let known = pending.known.and_then(|number| Some((number, self.index.block(number)?)));
         if let Some((number, block)) = known.as_ref().filter(|_| self.trusting) {
-            let as_known = self.as_known(place, *number, block);
-            if let Some(seen) = as_known.map_err(|errno| failed(place, errno))? {
-                return Ok(seen);
+            let visit_unchanged = self.visit_unchanged(pending, *number, block);
+            if let Some(visited) = visit_unchanged.map_err(|errno| failed(pending, errno))? {
+                return Ok(visited);
             }
         }
-        self.read(place, known.map(|(_, block)| block))
+        self.read(pending, known.map(|(_, block)| block))
     }
 
-    /// Looks at what the index knows; `None` where anything is not as it was.
-    fn as_known(
+    /// Visits a directory through the index, without reading it; `None` if anything in it changed.
+    fn visit_unchanged(
         &self,
-        place: &Place,
+        pending: &Pending,
         number: u32,
         block: &Block<'_>,
-    ) -> rustix::io::Result<Option<Seen>> {
+    ) -> rustix::io::Result<Option<Visited>> {
         let Some(known) = block.stamp else { return Ok(None) };
-        let handle = self.host.root.open(&place.path, OFlags::PATH | OFlags::DIRECTORY)?;
-        if Stamp::of(&stamp::look_at(&handle)?) != known || is_reserved_used(place, &handle) {
+        let handle = self.host.root.open(&pending.path, OFlags::PATH | OFlags::DIRECTORY)?;
+        if Stamp::of(&stamp::look_at(&handle)?) != known || is_reserved_used(pending, &handle) {
             return Ok(None);
         }
         let listing = Listing::Known { block: number, nodes: OnceLock::new() };
-        let mut seen = Seen::new(place.path.clone(), known, listing);
-        seen.directory.hash = block.hash;
+        let mut visited = Visited::new(pending.path.clone(), known, listing);
+        visited.directory.hash = block.hash.map(|(hash, _)| hash);
         let mut rows = block.rows.clone();
         for row in rows.by_ref() {
             let same = match row.what {
-                Known::Directory { number } => seen.add_below(row.name, Some(number)).is_ok(),
-                Known::File { hash: None, .. } => false,
-                Known::File { stamp, .. } | Known::Link { stamp } => {
-                    seen.count(&stamp);
+                RowData::Directory { number } => visited.add_below(row.name, Some(number)).is_ok(),
+                RowData::File { hash: None, .. } => false,
+                RowData::File { stamp, .. } | RowData::Link { stamp } => {
+                    visited.count(&stamp);
                     self.is_still(&handle, row.name, &stamp)
                 }
             };
@@ -89,35 +89,38 @@ impl Visitor<'_> {
                 return Ok(None);
             }
         }
-        Ok(rows.is_at_end().then_some(seen))
+        Ok(rows.is_at_end().then_some(visited))
     }
 
     fn is_still(&self, directory: &OwnedFd, name: &[u8], known: &Stamp) -> bool {
         stamp::look(directory.as_fd(), name).is_ok_and(|found| {
+            // A mount over an entry changes no stamp of the directory that it is in.
             Stamp::of(&found) == *known && mount_in(&found) == self.host.root.mount()
         })
     }
 
-    /// Reads the directory and looks at everything in it.
-    fn read(&self, place: &Place, block: Option<Block<'_>>) -> Result<Seen> {
-        let (handle, entries) = self.open(&place.path).map_err(|errno| failed(place, errno))?;
-        // After it was read, so that a change meanwhile shows.
-        let stamp = stamp::look_at(&handle).map_err(|errno| failed(place, errno))?;
-        let listing = Listing::Looked(Vec::with_capacity(entries.len()));
-        let mut seen = Seen::new(place.path.clone(), Stamp::of(&stamp), listing);
-        if is_reserved_used(place, &handle) {
-            seen.name_reserved();
+    /// Reads a directory and stats every entry.
+    fn read(&self, pending: &Pending, block: Option<Block<'_>>) -> Result<Visited> {
+        let (handle, entries) = self.open(&pending.path).map_err(|errno| failed(pending, errno))?;
+        // Stat after reading, so that an entry created in between changes this stamp and is noticed by the next walk.
+        let stamp = stamp::look_at(&handle).map_err(|errno| failed(pending, errno))?;
+        let listing = Listing::Read(Vec::with_capacity(entries.len()));
+        let mut visited = Visited::new(pending.path.clone(), Stamp::of(&stamp), listing);
+        if is_reserved_used(pending, &handle) {
+            visited.report_reserved();
         }
         let mut rows = block.as_ref().map(|block| block.rows.clone().peekable());
         let mut unchanged = true;
         for entry in entries {
             let (known, is_next) = take(rows.as_mut(), entry.name.as_bytes());
-            unchanged &= self.entry(&mut seen, &handle, entry, known)? && is_next;
+            unchanged &= self.entry(&mut visited, &handle, entry, known)? && is_next;
         }
         unchanged &= rows.is_none_or(|mut rows| rows.next().is_none());
-        // What is below is looked at later.
-        seen.directory.hash = block.and_then(|block| block.hash).filter(|_| unchanged);
-        Ok(seen)
+        // Only if the subdirectories are unchanged too; the walk decides that once it has visited them.
+        let mode = visited.directory.mode();
+        let hash = block.and_then(|block| block.hash).filter(|(_, covered)| *covered == mode);
+        visited.directory.hash = hash.map(|(hash, _)| hash).filter(|_| unchanged);
+        Ok(visited)
     }
 
     fn open(&self, path: &TreePath) -> rustix::io::Result<(OwnedFd, Vec<Entry>)> {
@@ -129,27 +132,27 @@ impl Visitor<'_> {
         Ok((handle, entries))
     }
 
-    /// Looks at an entry; returns whether it is what the index knows.
+    /// Stats an entry; returns whether the index has the same.
     fn entry(
         &self,
-        seen: &mut Seen,
+        visited: &mut Visited,
         handle: &OwnedFd,
         entry: Entry,
-        known: Option<Known>,
+        known: Option<RowData>,
     ) -> Result<bool> {
-        let directory = &seen.directory.path;
+        let directory = &visited.directory.path;
         if !directory.has_room_for(&entry.name) {
-            seen.name_too_long();
+            visited.report_too_long();
             return Ok(known.is_none());
         }
         if !self.scope.is_everything() {
             let path = directory.join(&entry.name)?;
             if !self.scope.leads_to(&path) {
-                seen.directory.is_whole = false;
+                visited.directory.is_whole = false;
                 return Ok(false);
             }
             if self.scope.excluded().matches_entry(&path) {
-                seen.leave_out();
+                visited.mark_incomplete();
                 return Ok(known.is_none());
             }
         }
@@ -159,28 +162,27 @@ impl Visitor<'_> {
         };
         let stamp = Stamp::of(&found);
         if stamp.kind() == Kind::Other || mount_in(&found) != self.host.root.mount() {
-            seen.name_left_out(&entry, stamp.kind())?;
+            visited.report_skipped(&entry, stamp.kind())?;
             return Ok(known.is_none());
         }
-        seen.add(entry, stamp, known.filter(|known| self.is_settled(known)))
+        visited.add(entry, stamp, known.filter(|known| self.is_settled(known)))
     }
 
-    fn is_settled(&self, known: &Known) -> bool {
+    fn is_settled(&self, known: &RowData) -> bool {
         match known {
-            Known::File { stamp, .. } => self.unsettled.is_none_or(|from| stamp.changed < from),
-            Known::Link { .. } | Known::Directory { .. } => true,
+            RowData::File { stamp, .. } => self.unsettled.is_none_or(|from| stamp.changed < from),
+            RowData::Link { .. } | RowData::Directory { .. } => true,
         }
     }
 }
 
-/// Returns whether a directory is the root, and another program keeps something under the reserved name in it, which
-/// no capture includes.
-fn is_reserved_used(place: &Place, handle: &OwnedFd) -> bool {
-    place.path.is_root() && staging::holds_others(handle.as_fd())
+/// Returns whether a directory is the root and holds a `.wink-staging` that wink did not make; no capture includes it.
+fn is_reserved_used(pending: &Pending, handle: &OwnedFd) -> bool {
+    pending.path.is_root() && staging::holds_others(handle.as_fd())
 }
 
-/// Takes what is known of a name, and tells whether no other name was known before it.
-fn take(rows: Option<&mut Peekable<Rows<'_>>>, name: &[u8]) -> (Option<Known>, bool) {
+/// Takes the row of a name, and returns whether no rows were skipped, that is, no entry was deleted.
+fn take(rows: Option<&mut Peekable<Rows<'_>>>, name: &[u8]) -> (Option<RowData>, bool) {
     let Some(rows) = rows else { return (None, true) };
     let mut is_next = true;
     while rows.next_if(|row| row.name < name).is_some() {
@@ -189,11 +191,11 @@ fn take(rows: Option<&mut Peekable<Rows<'_>>>, name: &[u8]) -> (Option<Known>, b
     (rows.next_if(|row| row.name == name).map(|row| row.what), is_next)
 }
 
-fn failed(place: &Place, errno: Errno) -> Error {
+fn failed(pending: &Pending, errno: Errno) -> Error {
     match errno {
-        // What was looked at a moment ago is gone, or something was put over it.
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV => changed(&place.path),
-        _ => failure::any(Operation::Capture, &place.path, errno),
+        // It was there a moment ago: deleted, replaced, or covered by a mount.
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV => changed(&pending.path),
+        _ => failure::any(Operation::Capture, &pending.path, errno),
     }
 }
 
@@ -202,10 +204,12 @@ fn at(directory: &TreePath, entry: &Entry, errno: Errno) -> Error {
     failure::any(Operation::Capture, &path, errno)
 }
 
-impl Seen {
+impl Visited {
     fn new(path: TreePath, stamp: Stamp, listing: Listing) -> Self {
-        let (children, hash) = (0..0, None);
-        let (is_whole, hides) = (true, false);
+        let children = 0..0;
+        let hash = None;
+        let is_whole = true;
+        let hides = false;
         Self {
             directory: Directory { path, listing, children, stamp, hash, is_whole, hides },
             below: Vec::new(),
@@ -215,63 +219,64 @@ impl Seen {
         }
     }
 
-    fn leave_out(&mut self) {
+    fn mark_incomplete(&mut self) {
         self.directory.is_whole = false;
         self.directory.hides = true;
     }
 
-    fn name_left_out(&mut self, entry: &Entry, kind: Kind) -> Result<()> {
+    fn report_skipped(&mut self, entry: &Entry, kind: Kind) -> Result<()> {
         let why = match kind {
             Kind::Other => "a FIFO, socket or device",
             _ => "on another file system",
         };
         let path = self.directory.path.join(&entry.name)?;
         self.not_captured.push(NotCaptured { path, why });
-        self.leave_out();
+        self.mark_incomplete();
         Ok(())
     }
 
-    fn name_reserved(&mut self) {
-        let (path, why) = (TreePath::reserved(), "a name reserved for wink");
+    fn report_reserved(&mut self) {
+        let path = TreePath::reserved();
+        let why = "a name reserved for wink";
         self.not_captured.push(NotCaptured { path, why });
-        self.leave_out();
+        self.mark_incomplete();
     }
 
-    /// Names the directory itself, since no path can name what is in it.
-    fn name_too_long(&mut self) {
+    /// Reports the directory itself, because no path can name the entries that are too deep.
+    fn report_too_long(&mut self) {
         let why = "a directory with entries whose paths are longer than 4096 bytes";
         let here = NotCaptured { path: self.directory.path.clone(), why };
         if self.not_captured.last() != Some(&here) {
             self.not_captured.push(here);
         }
-        self.leave_out();
+        self.mark_incomplete();
     }
 
-    /// Adds an entry; returns whether it is what was known before.
-    fn add(&mut self, entry: Entry, stamp: Stamp, known: Option<Known>) -> Result<bool> {
+    /// Adds an entry; returns whether the index has the same.
+    fn add(&mut self, entry: Entry, stamp: Stamp, known: Option<RowData>) -> Result<bool> {
         let (what, unchanged) = match (stamp.kind(), known) {
             (Kind::Directory, known) => {
                 let ordinal = self.below.len() as u32;
                 let known = match known {
-                    Some(Known::Directory { number }) => Some(number),
+                    Some(RowData::Directory { number }) => Some(number),
                     _ => None,
                 };
                 self.add_below(entry.name.as_bytes(), known)?;
-                (What::Directory { ordinal }, known.is_some())
+                (NodeData::Directory { ordinal }, known.is_some())
             }
             (Kind::Symlink, known) => {
-                let same = matches!(known, Some(Known::Link { stamp: old }) if old == stamp);
-                (What::Link { stamp }, same)
+                let same = matches!(known, Some(RowData::Link { stamp: old }) if old == stamp);
+                (NodeData::Link { stamp }, same)
             }
-            (_, Some(Known::File { stamp: old, hash })) if old == stamp => {
-                (What::File { stamp, hash }, hash.is_some())
+            (_, Some(RowData::File { stamp: old, hash })) if old == stamp => {
+                (NodeData::File { stamp, hash }, hash.is_some())
             }
-            _ => (What::File { stamp, hash: None }, false),
+            _ => (NodeData::File { stamp, hash: None }, false),
         };
-        if !matches!(what, What::Directory { .. }) {
+        if !matches!(what, NodeData::Directory { .. }) {
             self.count(&stamp);
         }
-        if let Listing::Looked(nodes) = &mut self.directory.listing {
+        if let Listing::Read(nodes) = &mut self.directory.listing {
             nodes.push(Node { name: entry.name, what });
         }
         Ok(unchanged)
@@ -279,7 +284,7 @@ impl Seen {
 
     fn add_below(&mut self, name: &[u8], known: Option<u32>) -> Result<()> {
         let path = self.directory.path.join(&Name::from_disk(name)?)?;
-        self.below.push(Place { path, known });
+        self.below.push(Pending { path, known });
         self.totals.directories += 1;
         Ok(())
     }

@@ -1,36 +1,35 @@
-//! One look at every entry below the root, level by level and in parallel.
+//! Walks all directories below the root, level by level and in parallel.
 
 use super::stamp::Moment;
-use super::tree::{Directory, Listing, Node, What};
-use super::visit::{Place, Seen, Visitor};
+use super::tree::{Directory, Listing, Node, NodeData};
+use super::visit::{Pending, Visited, Visitor};
 use crate::error::Result;
 use crate::filesystem::capture::{NotCaptured, Totals};
 use crate::path::TreePath;
 use crate::util::parallel;
 
-/// What a walk saw.
+/// The result of a walk.
 pub(super) struct Walked {
-    /// Each after its parent, those of one parent together.
+    /// Each after its parent; siblings are adjacent.
     pub(super) directories: Vec<Directory>,
     pub(super) totals: Totals,
-    /// The latest stamp of all.
+    /// The latest stamp.
     pub(super) newest: Moment,
     pub(super) not_captured: Vec<NotCaptured>,
 }
 
-/// Visits every directory.
 pub(super) fn walk(visitor: &Visitor<'_>) -> Result<Walked> {
     parallel::run(|| by_levels(visitor))
 }
 
 fn by_levels(visitor: &Visitor<'_>) -> Result<Walked> {
     let mut walked = Walked::default();
-    let mut level = vec![Place { path: TreePath::root(), known: Some(0) }];
+    let mut level = vec![Pending { path: TreePath::root(), known: Some(0) }];
     while !level.is_empty() {
-        let seen = parallel::try_map(&level, |place| visitor.visit(place))?;
-        level = walked.add_level(seen);
+        let visited = parallel::try_map(&level, |place| visitor.visit(place))?;
+        level = walked.add_level(visited);
     }
-    walked.settle();
+    walked.propagate_up();
     Ok(walked)
 }
 
@@ -46,29 +45,29 @@ impl Default for Walked {
 }
 
 impl Walked {
-    /// Adds the directories of one level; returns those of the next one.
-    fn add_level(&mut self, level: Vec<Seen>) -> Vec<Place> {
+    /// Adds the directories of one level; returns the next level.
+    fn add_level(&mut self, level: Vec<Visited>) -> Vec<Pending> {
         let mut next_number = (self.directories.len() + level.len()) as u32;
         let mut next = Vec::new();
-        for mut seen in level {
-            let end = next_number + seen.below.len() as u32;
-            seen.directory.children = next_number..end;
+        for mut visited in level {
+            let end = next_number + visited.below.len() as u32;
+            visited.directory.children = next_number..end;
             next_number = end;
-            next.append(&mut seen.below);
-            self.add(seen);
+            next.append(&mut visited.below);
+            self.add(visited);
         }
         next
     }
 
-    fn add(&mut self, seen: Seen) {
-        self.directories.push(seen.directory);
-        self.totals = self.totals.with(seen.totals, Totals::default());
-        self.newest = self.newest.max(seen.newest);
-        self.not_captured.extend(seen.not_captured);
+    fn add(&mut self, visited: Visited) {
+        self.directories.push(visited.directory);
+        self.totals = self.totals.with(visited.totals, Totals::default());
+        self.newest = self.newest.max(visited.newest);
+        self.not_captured.extend(visited.not_captured);
     }
 
-    /// Tells what is below to what is above: from the last directory to the first.
-    fn settle(&mut self) {
+    /// Passes what is hidden or unknown below a directory up to it, from the last directory to the first.
+    fn propagate_up(&mut self) {
         for at in (0..self.directories.len()).rev() {
             let children = self.directories[at].children.clone();
             let children = &self.directories[children.start as usize..children.end as usize];
@@ -81,9 +80,10 @@ impl Walked {
         self.not_captured.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Tells whether two walks saw the same, so that nothing changed from the one to the other.
+    /// Returns whether two walks saw the same, so that nothing changed between them.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
-        let (these, others) = (&self.directories, &other.directories);
+        let these = &self.directories;
+        let others = &other.directories;
         these.len() == others.len() && these.iter().zip(others).all(|(a, b)| is_same(a, b))
     }
 }
@@ -94,7 +94,7 @@ fn is_same(a: &Directory, b: &Directory) -> bool {
 
 fn is_same_listing(a: &Listing, b: &Listing) -> bool {
     match (a, b) {
-        (Listing::Looked(a), Listing::Looked(b)) => {
+        (Listing::Read(a), Listing::Read(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_node(a, b))
         }
         (Listing::Known { block: a, .. }, Listing::Known { block: b, .. }) => a == b,
@@ -104,8 +104,8 @@ fn is_same_listing(a: &Listing, b: &Listing) -> bool {
 
 fn is_same_node(a: &Node, b: &Node) -> bool {
     let is_same_what = match (a.what, b.what) {
-        (What::File { stamp: a, .. }, What::File { stamp: b, .. })
-        | (What::Link { stamp: a }, What::Link { stamp: b }) => a == b,
+        (NodeData::File { stamp: a, .. }, NodeData::File { stamp: b, .. })
+        | (NodeData::Link { stamp: a }, NodeData::Link { stamp: b }) => a == b,
         (a, b) => a == b,
     };
     a.name == b.name && is_same_what

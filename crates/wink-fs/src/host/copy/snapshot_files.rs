@@ -1,4 +1,4 @@
-//! A directory of copies, written and read by handles: every name as it is, no link followed.
+//! A directory of copied files, accessed through handles: names are exact, links are not followed.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +13,10 @@ use crate::host::root::{Root, Slot};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-/// No other user may read a copy, even one who could read its original.
+/// A copy is private, even if its original was not.
 const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// Reaches the copies below one directory.
+/// The copies below one directory.
 pub(crate) struct Copies {
     root: Root,
 }
@@ -27,7 +27,7 @@ impl Copies {
         Ok(Self { root: Root::open_ambient(path, None)? })
     }
 
-    /// Makes a directory; the root is there.
+    /// Makes a directory; the root exists already.
     pub(crate) fn make_dir(&self, path: &TreePath) -> io::Result<()> {
         let Some(Slot { directory, name }) = self.root.open_parent(path)? else { return Ok(()) };
         Ok(rustix::fs::mkdirat(directory, name, Mode::RWXU)?)
@@ -44,7 +44,7 @@ impl Copies {
         Ok(self.root.create(path, FILE)?.into())
     }
 
-    /// Opens a file; anything else that lies there now is as good as nothing.
+    /// Opens a file; anything else counts as missing.
     pub(crate) fn open(&self, path: &TreePath) -> io::Result<File> {
         let found = if self.root.looks_special(path) {
             None
@@ -61,7 +61,7 @@ impl Copies {
         }
     }
 
-    /// Makes everything on the file system of the copies durable, in one go.
+    /// Syncs the file system of the copies, in one call.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let directory = self.root.open(&TreePath::root(), OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(rustix::fs::syncfs(directory)?)

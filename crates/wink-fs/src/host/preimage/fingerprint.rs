@@ -1,47 +1,45 @@
-//! What is in a directory and below, in one number: every name, and the stamp of every file.
+//! Fingerprints: a hash of all names below a directory and of the stamps of all files.
 //!
-//! The stamp of a directory says nothing of files that were written into below it.
+//! A directory's own stamp does not change when a file below it is written.
 
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::OFlags;
 use rustix::io::Result;
 
-use crate::host::capture::bytes::Reader;
-use crate::host::capture::stamp::{self, Stamp};
+use crate::host::capture::stamp::{self, Reader, Stamp};
 use crate::host::entry;
 use crate::host::lease;
 use crate::host::root::Root;
 use crate::path::Name;
 use crate::tree::Kind;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 
-/// Tells one state of an entry, with all that is below it, from every other.
+/// Identifies the state of an entry and of everything below it.
 ///
-/// Of directories only the names count: their stamps change when something comes and goes again, or when one is
+/// Stamps of directories do not count: they change when an entry is created and deleted again, or when the directory is
 /// renamed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// Looks at an entry of an open directory, and at everything below it.
+    /// Fingerprints an entry of an open directory.
     ///
-    /// One on which another file system is mounted, or which may not be read, is an error.
+    /// Fails if something below it is a mount, or unreadable.
     pub(crate) fn of(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
         Self::by(root, start, name, stamp_at)
     }
 
-    /// Does the same where no program has a file there open for writing: otherwise it may change at any time, which
-    /// is an error.
+    /// Like [`of`](Self::of), but fails if a program may have a file there open for writing.
     pub(crate) fn of_closed(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
         Self::by(root, start, name, lease::closed_stamp)
     }
 
-    /// Does the same where no program is known to have a file there open for writing.
+    /// Like [`of`](Self::of), but fails if a program is known to have a file there open for writing.
     pub(crate) fn of_unopened(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
         Self::by(root, start, name, lease::unopened_stamp)
     }
 
-    /// Does the same by what moving the entries one by one does not change.
+    /// Like [`of`](Self::of), from the parts of stamps that a move entry by entry keeps.
     pub(crate) fn of_contents(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
         Self::by(root, start, name, |directory, name| Ok(stamp_at(directory, name)?.moved()))
     }
@@ -65,12 +63,12 @@ impl Fingerprint {
     }
 }
 
-/// Makes such a number of entries that come in the order of their names.
+/// Builds a fingerprint from entries in the order of their names.
 #[derive(Default)]
 pub(crate) struct Builder(blake3::Hasher);
 
 impl Builder {
-    /// Adds what is no directory.
+    /// Adds a file or link.
     pub(crate) fn entry(&mut self, name: &[u8], stamp: &Stamp) {
         let mut bytes = Vec::with_capacity(Stamp::BYTES);
         stamp.encode(&mut bytes);
@@ -78,7 +76,7 @@ impl Builder {
         self.0.update(&bytes);
     }
 
-    /// Adds a directory; what comes next is in it, until it is left.
+    /// Adds a directory; what follows is in it, until `leave`.
     pub(crate) fn enter(&mut self, name: &[u8]) {
         self.begin(b'd', name);
     }
@@ -97,7 +95,7 @@ impl Builder {
     }
 }
 
-/// Looks at an entry of an open directory.
+/// Stats an entry of an open directory.
 type StampAt = fn(BorrowedFd<'_>, &[u8]) -> Result<Stamp>;
 
 fn stamp_at(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
@@ -112,7 +110,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// Adds what is in a directory; each is opened by its own path, so that depth costs no open files.
+    /// Adds the entries of a directory. Each is opened by its path from the start, so that depth costs no open files.
     fn directory(&mut self, path: Vec<u8>) -> Result<()> {
         for (name, stamp) in self.stamps(&path)? {
             if stamp.kind() != Kind::Directory {

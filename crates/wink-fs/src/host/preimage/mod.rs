@@ -1,7 +1,7 @@
-//! What a call displaced, kept until its operation is forgotten: the files as they were before.
+//! Pre-images: what operations displaced, kept until the operation is forgotten.
 //!
-//! `write` keeps them, `read` finds them again, `fingerprint` says whether a directory is the one that was kept, and
-//! `tamper` whether a program wrote into what was kept.
+//! `write` keeps them, `read` finds them, `fingerprint` tells whether a directory is still the same, and `tamper`
+//! whether a program wrote into a pre-image.
 
 pub(crate) mod fingerprint;
 pub(crate) mod read;

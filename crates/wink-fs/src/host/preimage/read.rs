@@ -1,4 +1,4 @@
-//! What an operation's changes displaced, found by the numbers of their lines.
+//! Finds pre-images by the line numbers of their steps.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,16 +14,16 @@ use crate::host::HostTree;
 use crate::host::root::{Resolver, Root, Slot};
 use crate::oplog::{BEFORE, KeptEntries, KeptEntry, Recorded, Step, beside, numbered};
 use crate::path::TreePath;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::{Kind, Tree as _};
 
-/// The entries that are kept in the place of one operation.
+/// The pre-images of one operation.
 pub(crate) struct Preimages {
     place: PathBuf,
     resolver: Option<Resolver>,
-    /// The directory of all operations, opened when a caller first asks for an entry.
+    /// The directory of all operations, opened on first use.
     directory: OnceLock<Option<Arc<HostTree>>>,
-    /// The paths of the lines, where an earlier version kept directories at their own path.
+    /// The paths of the lines: an earlier version kept directories at their own paths.
     earlier: Vec<(usize, TreePath)>,
 }
 
@@ -32,18 +32,18 @@ impl Preimages {
         Self { place, resolver, directory: OnceLock::new(), earlier: Vec::new() }
     }
 
-    /// Opens what is kept in the place of an operation that may be of an earlier version, with the paths of its lines.
+    /// Opens the pre-images of an operation that an earlier version may have written.
     pub(crate) fn open(place: PathBuf, earlier: Vec<(usize, TreePath)>) -> Self {
         Self { earlier, ..Self::new(place, None) }
     }
 
-    /// Returns the files and links that are kept at their own path in the place of a replacement.
-    pub(crate) fn written(place: &Path) -> Result<Option<Recorded>> {
+    /// Returns the files and links that a replacement kept at their own paths.
+    pub(crate) fn of_replacement(place: &Path) -> Result<Option<Recorded>> {
         let Some(tree) = open(&place.join(BEFORE), None)? else { return Ok(None) };
         let mut paths = Vec::new();
         collect(&tree, &TreePath::root(), &mut paths)?;
         let steps = paths.iter().map(|path| Step::Remove { path: path.clone() }).enumerate();
-        Ok(Some(Recorded::new(steps.collect(), Arc::new(Written { tree, paths }))))
+        Ok(Some(Recorded::new(steps.collect(), Arc::new(ReplacementPreimages { tree, paths }))))
     }
 
     fn directory(&self) -> Result<Option<Arc<HostTree>>> {
@@ -64,7 +64,7 @@ impl Preimages {
         }
     }
 
-    /// Finds an entry that an earlier version kept at its own path.
+    /// Finds a pre-image that an earlier version kept at its own path.
     fn earlier(&self, line: usize) -> Result<Option<KeptEntry>> {
         let Some((_, path)) = self.earlier.iter().find(|(known, _)| *known == line) else {
             return Ok(None);
@@ -83,20 +83,20 @@ impl KeptEntries for Preimages {
     }
 }
 
-/// The entries that are kept at their own path, one for each line.
-struct Written {
+/// Pre-images at their own paths, one for each line.
+struct ReplacementPreimages {
     tree: Arc<HostTree>,
     paths: Vec<TreePath>,
 }
 
-impl KeptEntries for Written {
+impl KeptEntries for ReplacementPreimages {
     fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
         let at = self.paths.get(line).cloned();
         Ok(at.map(|at| KeptEntry { tree: self.tree.clone(), at }))
     }
 }
 
-/// Finds the files and links in a directory and below.
+/// Collects the files and links below a directory.
 fn collect(tree: &HostTree, directory: &TreePath, paths: &mut Vec<TreePath>) -> Result<()> {
     for entry in tree.list(directory)? {
         let path = directory.join(&entry.name)?;
@@ -117,7 +117,7 @@ pub(crate) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Optio
     }
 }
 
-/// Makes room for an entry that is kept at its own path below the place of an operation.
+/// Makes the parent directories of a pre-image that is kept at its own path.
 pub(crate) fn make_slot<'p>(place: &Path, path: &'p TreePath) -> SystemResult<Slot<'p>> {
     let make = |directory: BorrowedFd<'_>, name: &OsStr| -> SystemResult<OwnedFd> {
         match rustix::fs::mkdirat(directory, name, Mode::RWXU) {
@@ -135,7 +135,7 @@ pub(crate) fn make_slot<'p>(place: &Path, path: &'p TreePath) -> SystemResult<Sl
     Ok(Slot { directory, name })
 }
 
-/// Returns the name of the entry that is kept for a line.
+/// Returns the name of a line's pre-image.
 fn name_of(place: &Path, line: usize) -> Result<TreePath> {
     let place = beside(place, &numbered(line));
     TreePath::from_disk(place.file_name().unwrap_or_default().as_encoded_bytes())

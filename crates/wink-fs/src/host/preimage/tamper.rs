@@ -1,6 +1,6 @@
-//! Whether another program wrote into what was kept.
+//! Detects programs that wrote into a pre-image.
 //!
-//! What was displaced is the file itself: a program that has it open can still write into it.
+//! A pre-image is the displaced file itself, so a program that has it open can still write into it.
 
 use std::path::Path;
 
@@ -12,13 +12,15 @@ use crate::host::capture::stamp::{self, Moment, Stamp};
 use crate::host::root::Root;
 use crate::host::{HostTree, failure};
 use crate::path::TreePath;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::{Kind, Tree as _};
 
-/// Finds the first file at a kept entry, or below it, into which a program wrote after the operation was recorded;
-/// its path begins with the entry's own name.
+/// Returns the first file at or below a pre-image that a program wrote into after the operation was recorded.
+///
+/// Its path begins with the pre-image's name.
 pub(crate) fn first_written_since(record: &Path, kept: &Path) -> Result<Option<TreePath>> {
     let failed = |errno| Error::system(Operation::Undo, errno);
+    // The record's own time: the clock that stamps files lags behind the system's clock.
     let done = look(record).map_err(failed)?.modified();
     let (Some(parent), Some(name)) = (kept.parent(), kept.file_name()) else { return Ok(None) };
     let root = Root::open_ambient(parent, None).map_err(failed)?;
@@ -26,9 +28,9 @@ pub(crate) fn first_written_since(record: &Path, kept: &Path) -> Result<Option<T
     written_below(&HostTree::new(root), &name, done)
 }
 
-/// Tells whether a program may have written into a file after it was displaced.
+/// Returns whether a program may have written into a file after it was displaced.
 ///
-/// A rename sets the time of the last change of status, and a write both times.
+/// A rename sets only the status change time, a write sets both.
 pub(crate) fn may_be_written(kept: &Path) -> Result<bool> {
     let stamp = look(kept).map_err(|errno| Error::system(Operation::Undo, errno))?;
     Ok(stamp.is_written_last())

@@ -1,40 +1,40 @@
-//! The list of an operation's changes, and the places of what they displace.
+//! Writes an operation's list of steps, and says where each step's pre-image goes.
 //!
-//! What a change displaces goes by the same rename, so that what is kept is what was there, even if another program
-//! wrote it a moment before. It lies beside the list, under the number of the change's line.
+//! The rename that displaces an entry also moves it to its pre-image, so that the pre-image is what was really there,
+//! even if another program saved it a moment before. It is named after the line of its step.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::read::Preimages;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::host::copy::links::copy_file;
+use crate::host::copy::copy_file;
 use crate::host::{HostTree, entry, lease};
 use crate::oplog::{BEGUN, BeforeImage, KeptEntries, beside, numbered};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-/// How large a file may be of which a copy is made because it moves.
+/// Larger files are not copied when they move.
 const MOST_COPIED: i64 = 64 * 1024 * 1024;
 
-/// The list of one operation, whose names begin with its number.
+/// Writes the list of one operation, whose file names begin with its number.
 pub(crate) struct PreimageWriter {
     host: Arc<HostTree>,
     place: PathBuf,
     list: Option<File>,
     lines: usize,
-    /// Whether a line could not be written: whatever came next could be taken for that line's.
+    /// Whether a line could not be written; every later pre-image would be taken for that line's.
     is_broken: bool,
 }
 
 impl PreimageWriter {
     pub(crate) fn new(host: Arc<HostTree>, place: PathBuf) -> Self {
-        host.keep_nothing();
+        host.clear_preimage_paths();
         Self { host, place, list: None, lines: 0, is_broken: false }
     }
 
@@ -48,7 +48,7 @@ impl PreimageWriter {
         self.list.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Returns the place of what the change of a line displaces.
+    /// Returns the path of a line's pre-image.
     fn place_of(&self, line: usize) -> PathBuf {
         beside(&self.place, &numbered(line))
     }
@@ -57,9 +57,10 @@ impl PreimageWriter {
 impl BeforeImage for PreimageWriter {
     fn begin(&mut self, line: &str, displaced: Option<&TreePath>) -> Result<()> {
         let place = self.place_of(self.lines);
+        // The line first: after a kill, a line without a pre-image is a step that was not made.
         self.note(line)?;
         if let Some(path) = displaced {
-            self.host.keep_at(path, place);
+            self.host.set_preimage_path(path, place);
         }
         Ok(())
     }
@@ -72,7 +73,7 @@ impl BeforeImage for PreimageWriter {
             entry::kind_of(stat.st_mode) == Kind::File && stat.st_size <= MOST_COPIED
         };
         if let Some(found) = found.ok().filter(is_worth_it) {
-            // Without a copy less can be taken back.
+            // Without the copy, undo cannot bring back what programs overwrite at the new path.
             let _ = copy_file(&slot, &found, &place);
         }
         Ok(())
@@ -106,31 +107,31 @@ impl BeforeImage for PreimageWriter {
 
 impl Drop for PreimageWriter {
     fn drop(&mut self) {
-        self.host.keep_nothing();
+        self.host.clear_preimage_paths();
     }
 }
 
 impl HostTree {
-    /// Says where what the next change displaces at a path is to go.
-    fn keep_at(&self, path: &TreePath, place: PathBuf) {
-        let mut keep = self.keep.lock().unwrap_or_else(PoisonError::into_inner);
-        keep.retain(|(known, _)| known != path);
-        keep.push((path.clone(), place));
+    /// Sets where the entry at a path goes when the next change displaces it.
+    fn set_preimage_path(&self, path: &TreePath, place: PathBuf) {
+        let mut paths = self.preimage_paths.lock();
+        paths.retain(|(known, _)| known != path);
+        paths.push((path.clone(), place));
     }
 
-    /// Returns where what a change displaces at a path is to go, if it is to be kept.
-    pub(crate) fn kept_place(&self, path: &TreePath) -> Option<PathBuf> {
-        let keep = self.keep.lock().unwrap_or_else(PoisonError::into_inner);
-        keep.iter().find(|(known, _)| known == path).map(|(_, place)| place.clone())
+    /// Returns the pre-image's path for an entry, if it is to be kept.
+    pub(crate) fn preimage_path(&self, path: &TreePath) -> Option<PathBuf> {
+        let paths = self.preimage_paths.lock();
+        paths.iter().find(|(known, _)| known == path).map(|(_, place)| place.clone())
     }
 
-    /// Forgets what was said for a change that was made.
-    pub(crate) fn keep_nothing(&self) {
-        self.keep.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    /// Forgets the paths, once the change was made.
+    pub(crate) fn clear_preimage_paths(&self) {
+        self.preimage_paths.lock().clear();
     }
 }
 
-/// Takes away what is not kept after all; where it stays, it goes with the operation.
+/// Deletes a pre-image that is not needed; if that fails, it goes with the operation.
 pub(crate) fn remove(entry: &Path) {
     if rustix::fs::unlinkat(CWD, entry, AtFlags::empty()) == Err(Errno::ISDIR) {
         let _ = rustix::fs::unlinkat(CWD, entry, AtFlags::REMOVEDIR);
@@ -148,8 +149,8 @@ mod tests {
     /// Once, what was kept stayed under the number that the next operation got, and was taken for its own.
     #[test]
     fn what_cannot_be_listed_is_not_changed_and_nothing_is_after_it() {
-        let (mut files, mut store) =
-            (HostBackend::temporary().unwrap(), HostBackend::temporary().unwrap());
+        let mut files = HostBackend::temporary().unwrap();
+        let mut store = HostBackend::temporary().unwrap();
         let path = |text: &str| TreePath::parse(text).unwrap();
         ops::write(&mut files, &path("a"), "a", &ops::WriteOptions::default()).unwrap();
         let place = store.directory().unwrap().join("7");

@@ -1,4 +1,4 @@
-//! Everything into place: written down first, so that a process that dies is finished by the next.
+//! Renames staged entries into place; a journal lets the next process finish if this one dies.
 
 use std::io;
 use std::path::Path;
@@ -7,22 +7,23 @@ use rustix::fd::AsFd as _;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::Action;
 use super::journal::Journal;
 use super::stage::Staged;
-use super::step::{Displaced, Move, Places, Step, content_at};
+use super::step::{Displaced, Move, Mover, Step, content_at};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Durability, KeptFirst};
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
-use crate::host::displace::{self, Looked};
+use crate::host::displace::{self, Observed};
 use crate::host::staging::Area;
-use crate::host::{HostTree, failure};
-use crate::oplog::Left;
+use crate::host::{HostTree, entry, failure};
+use crate::oplog::ContentId;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 use crate::util::parallel;
 
-/// Renames everything into place; when one rename fails, those before it are undone.
+/// Renames everything into place; if one rename fails, the earlier ones are undone.
 pub(super) fn apply(
     host: &HostTree,
     area: &Area,
@@ -34,22 +35,28 @@ pub(super) fn apply(
         return Ok(());
     }
     let failed = |errno| Error::system(Operation::Replace, errno);
-    let places = Places { root: &host.root, staging: area.directory() };
+    let mover = Mover { root: &host.root, staging: area.directory() };
+    // Conditional writes of other processes check and exchange under this lock.
     let _alone = host.root.lock().map_err(failed)?;
-    let steps = staged.iter().map(|staged| step(&places, (before, kept), staged));
+    let steps = staged.iter().map(|staged| step(&mover, (before, kept), staged));
     let mut steps: Vec<Step> = steps.collect::<Result<_>>()?;
+    // It is deleted with this process: there is no next one to finish it.
     if host.is_temporary() {
-        return run(&places, &mut steps, staged, target, kept);
+        return run(&mover, &mut steps, staged, target, kept);
     }
-    write_down(host, area, steps.clone(), Durability::Synced).map_err(|error| {
+    // Synced before the first rename: after a power loss, a rename without the journal would leave a mixture of both
+    // states.
+    write_journal(host, area, steps.clone(), Durability::Synced).map_err(|error| {
         area.remove_journal();
         Error::system(Operation::Replace, error)
     })?;
-    let applied = run(&places, &mut steps, staged, target, kept);
+    let applied = run(&mover, &mut steps, staged, target, kept);
     let is_done = applied.is_ok();
     let stuck = |steps: &[Step], staged: &[Staged]| -> Vec<Step> {
         let stuck = steps.iter().zip(staged).filter(|(_, staged)| staged.stuck);
-        stuck.map(|(step, _)| if is_done { step.clone().kept() } else { step.clone() }).collect()
+        stuck
+            .map(|(step, _)| if is_done { step.clone().into_keep() } else { step.clone() })
+            .collect()
     };
     let purging = steps.iter().zip(&*staged).filter_map(|(step, staged)| {
         let (out, _) = staged.known.as_ref()?;
@@ -57,51 +64,53 @@ pub(super) fn apply(
     });
     let purging: Vec<Step> = purging.collect();
     if !purging.is_empty() {
-        // From here on nothing of them is to come back, but for what a program that works in one saves there.
+        // Until here, recovery would bring displaced directories back. From here on it deletes them, except what a
+        // program saves in one as its working directory.
         let left = stuck(&steps, staged).into_iter().chain(purging).collect();
-        let _ = write_down(host, area, left, Durability::Atomic);
+        let _ = write_journal(host, area, left, Durability::Atomic);
     }
     for (step, staged) in steps.iter().zip(&mut *staged) {
-        let is_gone = staged.known.as_ref().is_none_or(|(_, known)| places.purge(step, known));
-        let is_kept = || kept.is_some_and(|kept| places.keep(step, &kept.aside).is_ok());
+        let is_gone = staged.known.as_ref().is_none_or(|(_, known)| mover.purge(step, known));
+        let is_kept = || kept.is_some_and(|kept| mover.keep(step, &kept.aside).is_ok());
         staged.stuck |= !is_gone && !is_kept();
     }
-    settle(host, area, stuck(&steps, staged));
+    end_journal(host, area, stuck(&steps, staged));
     applied
 }
 
-/// Says that all was done, or undone, but for what stays aside.
-fn settle(host: &HostTree, area: &Area, stuck: Vec<Step>) {
-    if stuck.is_empty() { area.remove_journal() } else { keep_aside(host, area, stuck) }
+/// Ends the journal, except for steps whose entries stay in staging.
+fn end_journal(host: &HostTree, area: &Area, stuck: Vec<Step>) {
+    if stuck.is_empty() { area.remove_journal() } else { leave_in_staging(host, area, stuck) }
 }
 
-/// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
-fn keep_written(places: &Places<'_>, steps: &mut [Step], staged: &mut [Staged], kept: &KeptFirst) {
-    let looked = parallel::map(steps, |step| {
-        // Both first: what is written after them shows.
-        let known = places.out(step).zip(places.known_below(step));
-        let displaced = places.displaced(step);
-        if matches!(displaced, Displaced::Nothing | Displaced::Settled) {
+/// Keeps displaced entries that a program wrote into, or may still write into: no snapshot has that content.
+fn keep_written(mover: &Mover<'_>, steps: &mut [Step], staged: &mut [Staged], kept: &KeptFirst) {
+    let observed = parallel::map(steps, |step| {
+        // Both before the check: a write after this shows.
+        let known = mover.out(step).zip(mover.known_below(step));
+        let displaced = mover.displaced(step);
+        if matches!(displaced, Displaced::Nothing | Displaced::Unchanged) {
             return (false, known, None);
         }
-        // Where the history is on another file system, it stays in the staging directory.
-        let is_stuck = places.keep(step, &kept.aside).is_err();
-        (is_stuck, None, is_stuck.then(|| known_content(Left::at(&*kept.tree, &step.path))))
+        // The history is on another file system: the entry stays in staging.
+        let is_stuck = mover.keep(step, &kept.aside).is_err();
+        (is_stuck, None, is_stuck.then(|| known_content(ContentId::at(&*kept.tree, &step.path))))
     });
-    for ((step, staged), (stuck, known, content)) in steps.iter_mut().zip(staged).zip(looked) {
+    for ((step, staged), (stuck, known, content)) in steps.iter_mut().zip(staged).zip(observed) {
         (staged.stuck, staged.known) = (stuck, known);
         step.content = content.or(step.content.take());
     }
 }
 
-/// Returns what content is to be compared with later. Where it is not known, nothing equals it: rather once too often
-/// kept than lost.
-fn known_content(content: Result<Option<Left>>) -> Left {
-    content.ok().flatten().unwrap_or_else(|| Left::Other("unknown".into()))
+/// Returns the content to compare with later.
+///
+/// An unknown content equals nothing: keeping a file once too often is better than losing one.
+fn known_content(content: Result<Option<ContentId>>) -> ContentId {
+    content.ok().flatten().unwrap_or_else(|| ContentId::Other("unknown".into()))
 }
 
-/// Writes down what is about to be done with what is staged.
-fn write_down(
+/// Writes the journal for staged steps.
+fn write_journal(
     host: &HostTree,
     area: &Area,
     steps: Vec<Step>,
@@ -111,140 +120,156 @@ fn write_down(
     area.write_journal(&journal.encode(), durability)
 }
 
-/// Writes down that what is about to go out of view, under a name in the staging directory, comes back if the
-/// process dies: until it is copied, there is no other copy.
-pub(in crate::host) fn announce_return(
+/// Journals that an entry about to go out of view moves back if the process dies.
+///
+/// Until it is copied, the staging directory has the only copy.
+pub(in crate::host) fn journal_return(
     host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
 ) -> io::Result<()> {
-    write_down(host, area, vec![Step::returning(path, name)], Durability::Atomic)
+    write_journal(host, area, vec![Step::returning(path, name)], Durability::Atomic)
 }
 
-/// Leaves what could not be put back in the staging directory, for the next process that creates or opens one.
-fn keep_aside(host: &HostTree, area: &Area, stuck: Vec<Step>) {
-    // Where this fails, the journal of all steps stays, which keeps it too.
-    let _ = write_down(host, area, stuck, Durability::Synced);
+/// Leaves entries in staging for the next process that makes or opens a staging directory.
+fn leave_in_staging(host: &HostTree, area: &Area, stuck: Vec<Step>) {
+    // If this fails, the journal of all steps stays, which protects the entries too.
+    let _ = write_journal(host, area, stuck, Durability::Synced);
     host.leave_area();
 }
 
-/// Writes down that what is about to go out of view, in exchange for what waits under a name in the staging directory,
-/// stays there as long as a program may write into it: what is kept of it is a copy.
-pub(in crate::host) fn announce_keep(
+/// Journals that an entry about to be exchanged with a staged one stays in staging as long as a program may write into
+/// it.
+///
+/// The pre-image is only a copy.
+pub(in crate::host) fn journal_keep(
     host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
-    (looked, copy): (&Looked, &Path),
+    (observed, copy): (&Observed, &Path),
 ) -> io::Result<()> {
-    let places = Places { root: &host.root, staging: area.directory() };
-    let (_, waiting) = places.look(path, name)?;
-    let content = looked.is_open.then(|| known_content(content_of(copy)));
-    let step = Step { waiting, content, ..Step::keeping(path, name, looked) };
-    write_down(host, area, vec![step], Durability::Atomic)
+    let mover = Mover { root: &host.root, staging: area.directory() };
+    let (_, in_staging) = mover.look(path, name)?;
+    let content = observed.is_open.then(|| known_content(content_of(copy)));
+    let step = Step { in_staging, content, ..Step::keeping(path, name, observed) };
+    write_journal(host, area, vec![step], Durability::Atomic)
 }
 
-/// Returns the content of a copy that is kept outside of the workspace.
-pub(in crate::host) fn content_of(copy: &Path) -> Result<Option<Left>> {
+/// Returns the content of a pre-image that is a copy.
+pub(in crate::host) fn content_of(copy: &Path) -> Result<Option<ContentId>> {
     let parent = displace::parent_of(copy);
     let (parent, name) = parent.map_err(|errno| Error::system(Operation::Read, errno))?;
     content_at(parent.as_fd(), name)
 }
 
-/// Says that what was announced is back; if it could not come back, that is left to the process that creates the next
-/// staging directory.
-pub(in crate::host) fn settle_return(host: &HostTree, area: &Area, name: &str) {
+/// Ends what `journal_return` began.
+///
+/// If the entry could not move back, the next process that makes a staging directory does it.
+pub(in crate::host) fn end_return(host: &HostTree, area: &Area, name: &str) {
     if area.holds(name) { host.leave_area() } else { area.remove_journal() }
 }
 
-/// Takes away what went out of view under a name in the staging directory and of which a copy is kept, unless a
-/// program may still write into it: then it stays there as long. `kept` says what the copy holds.
-pub(in crate::host) fn discard_settled(
+/// Deletes a displaced entry from staging, unless a program may still write into it: then it stays as long.
+///
+/// `copy` returns the content of the pre-image.
+pub(in crate::host) fn discard_unless_open(
     host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
-    looked: &Looked,
-    kept: impl FnOnce() -> Result<Option<Left>>,
+    observed: &Observed,
+    kept: impl FnOnce() -> Result<Option<ContentId>>,
 ) {
-    let places = Places { root: &host.root, staging: area.directory() };
-    let mut step = Step::keeping(path, name, looked);
-    let known = places.known_below(&step);
-    let mut displaced = places.displaced(&step);
-    if displaced == Displaced::Open || (displaced == Displaced::Settled && looked.is_open) {
+    let mover = Mover { root: &host.root, staging: area.directory() };
+    let mut step = Step::keeping(path, name, observed);
+    let known = mover.known_below(&step);
+    let mut displaced = mover.displaced(&step);
+    if displaced == Displaced::Open || (displaced == Displaced::Unchanged && observed.is_open) {
         step.content = Some(known_content(kept()));
-        displaced = places.displaced(&step);
+        displaced = mover.displaced(&step);
     }
     match displaced {
-        Displaced::Open | Displaced::Written => keep_aside(host, area, vec![step]),
-        Displaced::Settled if known.is_some_and(|known| !places.purge(&step, &known)) => {
-            keep_aside(host, area, vec![step]);
+        Displaced::Open | Displaced::Written => leave_in_staging(host, area, vec![step]),
+        Displaced::Unchanged if known.is_some_and(|known| !mover.purge(&step, &known)) => {
+            leave_in_staging(host, area, vec![step]);
         }
-        Displaced::Nothing | Displaced::Settled => {
+        Displaced::Nothing | Displaced::Unchanged => {
             area.discard(&step.name);
             area.remove_journal();
         }
     }
 }
 
-/// Brings an entry back into view that was taken out of it under a name in the staging directory.
+/// Moves an entry from staging back into view.
 ///
-/// Where something else has its place, it stays there until that is gone.
+/// If its place is taken, it stays until that is free.
 pub(in crate::host) fn bring_back(
     host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: String,
 ) -> Result<()> {
-    let places = Places { root: &host.root, staging: area.directory() };
+    let mover = Mover { root: &host.root, staging: area.directory() };
     let step = Step::returning(path, &name);
-    if places.put_back(&step).is_ok() {
+    if mover.put_back(&step).is_ok() {
         return Ok(());
     }
-    let error = kept_aside(Operation::Delete, &step.path);
-    keep_aside(host, area, vec![step]);
+    let error = place_taken(Operation::Delete, &step.path);
+    leave_in_staging(host, area, vec![step]);
     Err(error)
 }
 
-/// Says what a change will do, after a look at both places.
+/// Makes the step for a staged change, after checking that the path is as captured.
 fn step(
-    places: &Places<'_>,
+    mover: &Mover<'_>,
     (before, kept): (&Captured, Option<&KeptFirst>),
     staged: &Staged,
 ) -> Result<Step> {
     let Staged { path, name, action, .. } = staged;
-    let looked = places.look(path, name);
-    let (standing, waiting) =
-        looked.map_err(|errno| failure::any(Operation::Replace, path, errno))?;
+    let observed = mover.look(path, name);
+    let (at_path, in_staging) =
+        observed.map_err(|errno| failure::any(Operation::Replace, path, errno))?;
     let what = Move::of(*action);
-    let (captured, inside) = (before.find_stamp(path), before.find_inside(path));
+    if let Action::SetMode(mode) = action {
+        let captured = before.find_directory_stamp(path);
+        let same = captured.zip(at_path).filter(|(captured, now)| captured.is_same_with_mode(now));
+        let (at_path, _) = same.ok_or_else(|| changed_meanwhile(path))?;
+        let bits = entry::directory_bits(at_path.mode.into(), *mode);
+        let step = Step::returning(path, name);
+        let in_staging = Some(at_path.with_bits(bits));
+        return Ok(Step { what, at_path: Some(at_path), in_staging, ..step });
+    }
+    let captured = before.find_stamp(path);
+    let inside = before.find_inside(path);
     let was_directory = inside.is_some();
     let inside = inside.filter(|_| what != Move::In);
-    let changed = match (what, standing) {
-        (Move::In, standing) => standing.is_some(),
+    let changed = match (what, at_path) {
+        (Move::In, at_path) => at_path.is_some(),
         (_, None) => true,
-        (_, Some(standing)) => {
-            captured.is_some_and(|captured| captured != standing)
-                || (standing.kind() == Kind::Directory) != was_directory
+        (_, Some(at_path)) => {
+            captured.is_some_and(|captured| captured != at_path)
+                || (at_path.kind() == Kind::Directory) != was_directory
         }
     };
     match changed {
-        true if what == Move::In => Err(in_the_way(places, path, standing)),
+        true if what == Move::In => Err(in_the_way(mover, path, at_path)),
         true => Err(changed_meanwhile(path)),
         false => {
             let kept = kept.filter(|_| before.was_open(path));
-            let content = kept.map(|kept| known_content(Left::at(&*kept.tree, path)));
-            let (path, name) = (path.clone(), name.clone());
-            Ok(Step { what, path, name, standing, waiting, inside, content })
+            let content = kept.map(|kept| known_content(ContentId::at(&*kept.tree, path)));
+            let path = path.clone();
+            let name = name.clone();
+            Ok(Step { what, path, name, at_path, in_staging, inside, content })
         }
     }
 }
 
-/// Says what is where nothing was captured: it may have come meanwhile, or no snapshot ever holds it.
-fn in_the_way(places: &Places<'_>, path: &TreePath, standing: Option<Stamp>) -> Error {
-    let is_mounted = matches!(places.root.open(path, OFlags::PATH), Err(Errno::XDEV));
-    let what = match standing {
+/// Explains what is at a path that was free in the capture: created since, or something that no snapshot includes.
+fn in_the_way(mover: &Mover<'_>, path: &TreePath, at_path: Option<Stamp>) -> Error {
+    let is_mounted = matches!(mover.root.open(path, OFlags::PATH), Err(Errno::XDEV));
+    let what = match at_path {
         _ if is_mounted => "another file system is mounted there; unmount it, or name other paths",
         Some(found) if found.kind() == Kind::Other => {
             "a FIFO, socket or device is there, which no snapshot holds; move it away, or name other paths"
@@ -254,22 +279,22 @@ fn in_the_way(places: &Places<'_>, path: &TreePath, standing: Option<Stamp>) -> 
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(what)
 }
 
-/// Says that what is in the way of what was taken out of view keeps it from coming back.
-fn kept_aside(operation: Operation, path: &TreePath) -> Error {
+/// Returns the error for an entry whose place was taken before it could move back.
+fn place_taken(operation: Operation, path: &TreePath) -> Error {
     Error::new(operation, ErrorKind::Conflict).with_path(path).with_detail(
         "another program changed it meanwhile, and put something else in its place; nothing else was changed, and what \
          was there waits in `.wink-staging` beside the files: move what is there now away, and try again",
     )
 }
 
-/// Says that another program wrote there between a look at the files and their change.
+/// Returns the error for a path that another program changed after it was captured.
 fn changed_meanwhile(path: &TreePath) -> Error {
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
         "another program changed it, or what is in it, meanwhile; nothing was replaced, try again",
     )
 }
 
-/// Says that a replacement was given up, and not all of it could be undone.
+/// Returns the error for a replacement that failed and could not be undone completely.
 fn not_undone(path: &TreePath) -> Error {
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
         "it was replaced, and could not be put back when another program changed another file meanwhile; \
@@ -278,31 +303,32 @@ fn not_undone(path: &TreePath) -> Error {
 }
 
 fn run(
-    places: &Places<'_>,
+    mover: &Mover<'_>,
     steps: &mut [Step],
     staged: &mut [Staged],
     target: &dyn Tree,
     kept: Option<&KeptFirst>,
 ) -> Result<()> {
     for done in 0..steps.len() {
-        if let Err(errno) = places.forward(&mut steps[done]) {
-            staged[done].stuck = places.holds_anothers(&steps[done]);
+        if let Err(errno) = mover.forward(&mut steps[done]) {
+            staged[done].stuck = mover.holds_other_entry(&steps[done]);
+            // Last step first: a later one may be in a directory that an earlier one made.
             for (step, staged) in steps[..done].iter_mut().zip(&mut staged[..done]).rev() {
-                // What cannot be undone stays in the staging directory, and the next process goes on.
-                staged.stuck = places.back(step, target).is_err();
+                // What cannot be undone stays in staging, and the next process continues.
+                staged.stuck = mover.back(step, target).is_err();
             }
             let step = &steps[done];
             if let Some(stuck) = staged[..done].iter().find(|staged| staged.stuck) {
                 return Err(not_undone(&stuck.path));
             }
             return Err(match errno {
-                _ if staged[done].stuck => kept_aside(Operation::Replace, &step.path),
+                _ if staged[done].stuck => place_taken(Operation::Replace, &step.path),
                 Errno::STALE => changed_meanwhile(&step.path),
                 _ => failure::any(Operation::Replace, &step.path, errno),
             });
         }
     }
-    kept.into_iter().for_each(|kept| keep_written(places, steps, staged, kept));
+    kept.into_iter().for_each(|kept| keep_written(mover, steps, staged, kept));
     Ok(())
 }
 
@@ -325,7 +351,8 @@ mod tests {
         let open = || HostBackend::open_ambient(at("")).unwrap();
         let backend = open();
         let area = backend.host.area().unwrap();
-        let (from, to) = (backend.host.root.as_fd(), area.directory());
+        let from = backend.host.root.as_fd();
+        let to = area.directory();
         rustix::fs::renameat(from, "d", to, "7").unwrap();
         std::fs::create_dir(at("d")).unwrap();
         let path = TreePath::parse("d").unwrap();
@@ -334,7 +361,7 @@ mod tests {
         drop((area, backend));
         std::fs::remove_dir(at("d")).unwrap();
         std::fs::write(at("d"), "").unwrap();
-        assert!(matches!(open().found(), [Event::EntryWaits { .. }]));
+        assert!(matches!(open().recovery_events(), [Event::EntryWaits { .. }]));
         assert_eq!(std::fs::read(at("d")).unwrap(), b"");
         std::fs::remove_file(at("d")).unwrap();
         drop(open());

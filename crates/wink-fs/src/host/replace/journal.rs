@@ -1,17 +1,16 @@
-//! The list of renames that is written down before the first of them; `docs/journal-format.md`.
+//! The journal: the list of renames, written before the first of them. See `docs/journal-format.md`.
 
 use super::step::{Move, Step};
-use crate::host::capture::bytes::Reader;
-use crate::host::capture::stamp::Stamp;
+use crate::host::capture::stamp::{Reader, Stamp};
 use crate::host::identity::Identity;
 use crate::host::preimage::fingerprint::Fingerprint;
-use crate::oplog::Left;
+use crate::oplog::ContentId;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";
-const VERSION: u8 = 6;
+const VERSION: u8 = 7;
 
-/// What is to be done in one root.
+/// The steps to do in one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::host) struct Journal {
     /// The root's directory.
@@ -27,7 +26,7 @@ impl Journal {
         [&MAGIC[..], &[VERSION], blake3::hash(&body).as_bytes(), &body].concat()
     }
 
-    /// Reads a journal; `None` where it is damaged or of another version.
+    /// Decodes a journal; `None` if it is damaged or of an unknown version.
     pub(in crate::host) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         (reader.take(MAGIC.len())? == MAGIC).then_some(())?;
@@ -52,6 +51,7 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
         Move::Out => b'o',
         Move::In => b'i',
         Move::Exchange => b'x',
+        Move::Mode => b'm',
         Move::Keep => b'k',
         Move::Return => b'r',
         Move::Purge => b'p',
@@ -59,7 +59,7 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
     for text in [step.path.as_bytes(), step.name.as_bytes()] {
         encode_text(into, text);
     }
-    for stamp in [&step.standing, &step.waiting] {
+    for stamp in [&step.at_path, &step.in_staging] {
         into.push(u8::from(stamp.is_some()));
         stamp.iter().for_each(|stamp| stamp.encode(into));
     }
@@ -80,6 +80,7 @@ fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
         b'o' => Move::Out,
         b'i' => Move::In,
         b'x' => Move::Exchange,
+        b'm' => Move::Mode,
         b'k' => Move::Keep,
         b'r' => Move::Return,
         b'p' => Move::Purge,
@@ -87,30 +88,20 @@ fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
     };
     let path = TreePath::from_disk(text(reader)?).ok()?;
     let name = String::from_utf8(text(reader)?.to_vec()).ok()?;
-    let (standing, waiting) = (optional(reader, Stamp::decode)?, optional(reader, Stamp::decode)?);
-    let inside = if version < 3 { None } else { optional(reader, Fingerprint::decode)? };
-    let content = if version < 6 { None } else { optional(reader, content)? };
-    Some(Step { what, path, name, standing, waiting, inside, content })
+    let at_path = reader.optional(Stamp::decode)?;
+    let in_staging = reader.optional(Stamp::decode)?;
+    let inside = if version < 3 { None } else { reader.optional(Fingerprint::decode)? };
+    let content = if version < 6 { None } else { reader.optional(content)? };
+    Some(Step { what, path, name, at_path, in_staging, inside, content })
 }
 
-fn content(reader: &mut Reader<'_>) -> Option<Left> {
-    Some(Left::parse(std::str::from_utf8(text(reader)?).ok()?))
+fn content(reader: &mut Reader<'_>) -> Option<ContentId> {
+    Some(ContentId::parse(std::str::from_utf8(text(reader)?).ok()?))
 }
 
 fn text<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     let len = u16::from_le_bytes(reader.array()?);
     reader.take(len.into())
-}
-
-fn optional<T>(
-    reader: &mut Reader<'_>,
-    decode: fn(&mut Reader<'_>) -> Option<T>,
-) -> Option<Option<T>> {
-    match reader.byte()? {
-        0 => Some(None),
-        1 => decode(reader).map(Some),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -134,15 +125,20 @@ mod tests {
     /// One as version 5 wrote it.
     const FIFTH: &[u8] = include_bytes!("../../../tests/golden/journal-v5");
 
-    /// One as version 6 writes it.
-    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v6");
+    /// One as version 6 wrote it.
+    const SIXTH: &[u8] = include_bytes!("../../../tests/golden/journal-v6");
+
+    /// One as version 7 writes it.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v7");
 
     /// What the golden files say; what was in a directory is not known before version 3.
     fn sample(version: u8) -> Journal {
-        let step = |what, path: &[u8], standing, waiting| {
+        let step = |what, path: &[u8], at_path, in_staging| {
             let path = TreePath::from_disk(path).unwrap();
-            let (name, inside, content) = ("17".into(), None, None);
-            Step { what, path, name, standing, waiting, inside, content }
+            let name = "17".into();
+            let inside = None;
+            let content = None;
+            Step { what, path, name, at_path, in_staging, inside, content }
         };
         let mut steps = vec![
             step(Move::Out, b"gone", Some(stamp(1)), None),
@@ -160,17 +156,26 @@ mod tests {
             steps.push(step(Move::Purge, b"emptied", Some(stamp(8)), None));
         }
         if version >= 6 {
-            let content = Some(Left::parse(&format!("file 0 {}", ContentHash::of(b"mapped"))));
+            let content = Some(ContentId::parse(&format!("file 0 {}", ContentHash::of(b"mapped"))));
             steps.push(Step { content, ..step(Move::Keep, b"mapped", Some(stamp(9)), None) });
+        }
+        if version >= 7 {
+            let private = stamp(10).with_bits(0o700);
+            steps.push(step(Move::Mode, b"private", Some(stamp(10)), Some(private)));
         }
         let birth = Some(stamp(5).modified());
         Journal { root: Identity { device: 2049, inode: 12, birth }, steps }
     }
 
     #[test]
-    fn version_6_is_read_and_written_byte_for_byte() {
-        assert_eq!(Journal::decode(GOLDEN), Some(sample(6)));
-        assert_eq!(sample(6).encode(), GOLDEN);
+    fn version_7_is_read_and_written_byte_for_byte() {
+        assert_eq!(Journal::decode(GOLDEN), Some(sample(7)));
+        assert_eq!(sample(7).encode(), GOLDEN);
+    }
+
+    #[test]
+    fn version_6_is_read_and_changes_no_mode() {
+        assert_eq!(Journal::decode(SIXTH), Some(sample(6)));
     }
 
     #[test]

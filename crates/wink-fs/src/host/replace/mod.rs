@@ -1,4 +1,4 @@
-//! Making the directory what another tree is: everything staged first, then renamed in or not at all.
+//! Replaces the whole tree: everything is staged first, then renamed into place or not at all.
 
 mod apply;
 pub(super) mod journal;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use self::apply::apply;
 pub(super) use self::apply::{
-    announce_keep, announce_return, bring_back, content_of, discard_settled, settle_return,
+    bring_back, content_of, discard_unless_open, end_return, journal_keep, journal_return,
 };
 pub(super) use self::recover::{Finished, is_unfinished, recover};
 use self::stage::{Staged, Writer};
@@ -22,48 +22,55 @@ use super::capture;
 use super::capture::tree::Captured;
 use super::staging::Area;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::capture::Capture;
 use crate::filesystem::checks;
 use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{DoneFirst, Replaced};
 use crate::path::TreePath;
-use crate::tree::compare::{Difference, count_files, count_in_scope};
+use crate::tree::compare::{Difference, count_in_scope};
 use crate::tree::scope::Scope;
-use crate::tree::{Kind, Tree};
+use crate::tree::{FileMode, Kind, Tree};
 use crate::util::parallel;
 
-/// Makes the files below the root those of `target`, as far as they are in scope.
+/// Changes the files in scope to those of `target`.
 pub(super) fn replace(host: &Arc<HostTree>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
     replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(None))
 }
 
-/// Refuses what would be refused before anything is written.
+/// Fails if the replacement would be refused, before anything is written.
 pub(super) fn check(host: &Arc<HostTree>, planned: &ReplacePlan<'_>) -> Result<()> {
     let before = Captured::of(&*planned.before.tree, host).ok_or_else(not_ours)?;
     plan(before, &planned.differences)?;
     planned.check_kinds()
 }
 
-/// Does what was planned.
+/// Runs a plan.
 pub(super) fn replace_by(
     host: &Arc<HostTree>,
     planned: &ReplacePlan<'_>,
     first: DoneFirst<'_>,
 ) -> Result<Replaced> {
-    let ReplacePlan { before: captured, target, scope, differences } = planned;
+    let ReplacePlan { before: captured, target, scope, differences, .. } = planned;
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
     let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
     let writer = Writer { before: Some(before), target: *target, excluded: scope.excluded() };
+    // The safety snapshot is saved while the new files are staged: both wait for the disk, and neither needs the other.
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
     let kept = done?;
     let mut staged = staged?;
+    // Counted first: an error after the files changed would be taken for a failure.
+    let gone: u64 = planned.removed()?.iter().sum();
+    let unchanged = count_in_scope(&*captured.tree, captured.totals.files, scope)? - gone;
     apply(host, &area, (before, *target), &mut staged, kept.as_ref())?;
-    count(captured, differences, scope, &staged)
+    Ok(Replaced {
+        written: staged.iter().map(|staged| staged.files).sum(),
+        removed: differences.iter().filter(|difference| difference.after.is_none()).count() as u64,
+        unchanged,
+    })
 }
 
-/// Writes everything that is new, and makes it durable with what it is to take the place of.
+/// Writes all new entries and syncs the file system, so that no rename reaches the disk before the content.
 fn stage(
     host: &HostTree,
     writer: &Writer<'_>,
@@ -71,6 +78,7 @@ fn stage(
     changes: &[Change],
 ) -> Result<Vec<Staged>> {
     let staged = writer.stage(area, changes)?;
+    // One `syncfs` instead of an fsync for every file and directory (decision 0011).
     if !staged.is_empty() && !host.is_temporary() {
         area.sync().map_err(|errno| Error::system(Operation::Replace, errno))?;
     }
@@ -81,21 +89,6 @@ fn not_ours() -> Error {
     Error::new(Operation::Replace, ErrorKind::Unsupported)
 }
 
-fn count(
-    captured: &Capture,
-    differences: &[Difference],
-    scope: &Scope,
-    staged: &[Staged],
-) -> Result<Replaced> {
-    let gone = differences.iter().map(|it| count_files(&*captured.tree, &it.path, it.before));
-    let gone: u64 = gone.sum::<Result<_>>()?;
-    Ok(Replaced {
-        written: staged.iter().map(|staged| staged.files).sum(),
-        removed: differences.iter().filter(|difference| difference.after.is_none()).count() as u64,
-        unchanged: count_in_scope(&*captured.tree, captured.totals.files, scope)? - gone,
-    })
-}
-
 struct Change {
     path: TreePath,
     action: Action,
@@ -103,17 +96,19 @@ struct Change {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
-    /// Only here.
+    /// In the directory only.
     Remove,
-    /// Only in the target.
+    /// In the target only.
     Add(Kind),
-    /// A parent of something that is only in the target.
+    /// A parent of an entry in the target only.
     AddParent,
-    /// In both, as something else.
+    /// Different in both.
     Exchange(Kind),
+    /// A directory in both, with another mode in the target.
+    SetMode(FileMode),
 }
 
-/// Says what must be done, in the order of paths.
+/// Turns differences into changes, in the order of paths.
 fn plan(before: &Captured, differences: &[Difference]) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for difference in differences {
@@ -145,9 +140,13 @@ fn plan_difference(
     changes: &mut Vec<Change>,
 ) -> Result<()> {
     let Difference { path, before: was, after, .. } = difference;
+    if let Some(mode) = difference.directory_mode() {
+        changes.push(Change { path: path.clone(), action: Action::SetMode(mode) });
+        return Ok(());
+    }
     let action = match (was, after) {
         (_, Some(kind)) if was.is_none() => Action::Add(*kind),
-        // A replacement must not remove what was not captured.
+        // What was not captured is in no snapshot: a replacement must not delete it.
         (_, None) if before.hides(path) => return plan_removals(before, path, changes),
         (_, Some(_)) if before.hides(path) => return Err(checks::in_the_way(path)),
         (_, Some(kind)) => Action::Exchange(*kind),

@@ -1,84 +1,54 @@
-//! Finishing what a process began that died.
+//! Finishes the replacement of a process that died.
+//!
+//! `workspace/recovery.rs` rolls back calls, and records the replacements that were finished here.
 
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use super::journal::Journal;
-use super::step::{Displaced, Move, Places, Step, aside_name};
+use super::step::{Displaced, Move, Mover, Step, partial_name};
+use crate::host::capture::stamp::Stamp;
 use crate::host::root::Root;
 use crate::path::TreePath;
 
-/// What came of a journal.
+/// The outcome of a recovery.
 #[derive(Default)]
 pub(in crate::host) struct Finished {
-    /// The journal of what is another program's work, was taken out of view and cannot come back yet.
+    /// The journal of steps that cannot be finished yet, because their entries hold another program's work.
     pub(in crate::host) stuck: Option<Vec<u8>>,
-    /// The paths of that work, each with its name in the staging directory.
+    /// The paths of those entries, with their names in staging.
     pub(in crate::host) waiting: Vec<(TreePath, String)>,
-    /// The paths at which such work came back.
+    /// The paths of entries that moved back into view.
     pub(in crate::host) returned: Vec<TreePath>,
 }
 
-/// Finishes the steps of a journal; what another program changed before or after the process died stays as it is.
+/// Finishes the steps of a journal; what another program changed before or after the crash stays.
 ///
-/// Returns `None` where the journal belongs to another root or cannot be read. Done twice, or again after it was
-/// interrupted, it changes nothing more.
+/// Returns `None` if the journal belongs to another root or cannot be read. It can be repeated at any point.
 pub(in crate::host) fn recover(
     root: &Root,
     staging: BorrowedFd<'_>,
     journal: &[u8],
 ) -> Option<Finished> {
-    // A journal gets its name only when it is whole. One that cannot be read is damaged, or of another
-    // version, and what lies beside it may be the only copy of the user's work.
+    // The rename to its final name makes a journal complete or absent. One that cannot be decoded is damaged or newer,
+    // and the entries beside it may be the only copy of the user's work: leave everything.
     let journal = Journal::decode(journal)?;
-    // The staging directory is on the root's own file system, whose device may have another number
-    // after the machine was started again.
+    // The device number may change at a restart; the staging directory is on the root's file system anyway.
     if !root.identity().ok()?.is_same(&journal.root) {
         return None;
     }
-    let places = Places { root, staging };
-    let (mut finished, mut stuck) = (Finished::default(), Vec::new());
-    for mut step in journal.steps {
-        if step.what == Move::Return {
-            if places.give_back(&step).is_err() {
-                finished.waiting.push((step.path.clone(), step.name.clone()));
+    let mover = Mover { root, staging };
+    let mut finished = Finished::default();
+    let mut stuck = Vec::new();
+    for step in journal.steps {
+        match finish_step(&mover, step) {
+            StepEnd::Done => {}
+            StepEnd::Returned(path) => finished.returned.push(path),
+            StepEnd::Stuck(step) => stuck.push(step),
+            StepEnd::Waits(step, name) => {
+                finished.waiting.push((step.path.clone(), name));
                 stuck.push(step);
             }
-            continue;
-        }
-        if step.what == Move::Purge {
-            if !places.purge_rest(&step) {
-                let back = Step::returning(&step.path, &step.name);
-                match places.give_back(&back) {
-                    Ok(()) => finished.returned.push(step.path),
-                    Err(_) => {
-                        finished.waiting.push((step.path, step.name));
-                        stuck.push(back);
-                    }
-                }
-            }
-            continue;
-        }
-        if places.settle_parts(&step).is_err() {
-            finished.waiting.push((step.path.clone(), aside_name(&step)));
-            stuck.push(step);
-            continue;
-        }
-        if !redo(&places, &mut step) {
-            stuck.push(step);
-            continue;
-        }
-        let displaced = places.displaced(&step);
-        if displaced == Displaced::Written || places.holds_anothers(&step) {
-            if places.put_back(&step).is_ok() {
-                finished.returned.push(step.path);
-            } else {
-                finished.waiting.push((step.path.clone(), step.name.clone()));
-                stuck.push(step);
-            }
-        } else if displaced == Displaced::Open {
-            // A program may still write into it, and no other copy would have that.
-            stuck.push(step.kept());
         }
     }
     finished.stuck =
@@ -86,46 +56,104 @@ pub(in crate::host) fn recover(
     Some(finished)
 }
 
-/// Tells whether a journal has steps for this root that can still be done, as on a file system that is read-only for now.
+/// The outcome of one step.
+enum StepEnd {
+    Done,
+    /// A displaced entry moved back into view, because another program wrote into it.
+    Returned(TreePath),
+    /// The step must stay in the journal.
+    Stuck(Step),
+    /// The same, and the entry of this name in staging waits until its place is free.
+    Waits(Step, String),
+}
+
+impl StepEnd {
+    fn waits(step: Step) -> Self {
+        let name = step.name.clone();
+        Self::Waits(step, name)
+    }
+}
+
+fn finish_step(mover: &Mover<'_>, mut step: Step) -> StepEnd {
+    let what = step.what;
+    match what {
+        Move::Return => match mover.give_back(&step) {
+            Ok(()) => StepEnd::Done,
+            Err(_) => StepEnd::waits(step),
+        },
+        Move::Purge if mover.purge_rest(&step) => StepEnd::Done,
+        Move::Purge => {
+            let back = Step::returning(&step.path, &step.name);
+            match mover.give_back(&back) {
+                Ok(()) => StepEnd::Returned(step.path),
+                Err(_) => StepEnd::waits(back),
+            }
+        }
+        _ if mover.finish_parts(&step).is_err() => {
+            let name = partial_name(&step);
+            StepEnd::Waits(step, name)
+        }
+        _ if !redo(mover, &mut step) => StepEnd::Stuck(step),
+        _ => {
+            let displaced = mover.displaced(&step);
+            let is_anothers = displaced == Displaced::Written || mover.holds_other_entry(&step);
+            match displaced {
+                _ if is_anothers && mover.put_back(&step).is_ok() => StepEnd::Returned(step.path),
+                _ if is_anothers => StepEnd::waits(step),
+                // A program may still write into it, and no other copy would have that.
+                Displaced::Open => StepEnd::Stuck(step.into_keep()),
+                _ => StepEnd::Done,
+            }
+        }
+    }
+}
+
+/// Returns whether a journal has steps left for this root, as on a file system that is read-only for now.
 pub(in crate::host) fn is_unfinished(root: &Root, staging: BorrowedFd<'_>, journal: &[u8]) -> bool {
     let Some(journal) = Journal::decode(journal) else { return false };
     let is_ours = root.identity().is_ok_and(|identity| identity.is_same(&journal.root));
-    let places = Places { root, staging };
-    is_ours && journal.steps.iter().any(|step| is_to_do(&places, step))
+    let mover = Mover { root, staging };
+    is_ours && journal.steps.iter().any(|step| is_to_do(&mover, step))
 }
 
-/// Does a step that was not done yet, unless another program changed what it is about. Tells whether nothing of it is
-/// left to do.
-fn redo(places: &Places<'_>, step: &mut Step) -> bool {
-    !is_to_do(places, step)
-        || match places.forward(step) {
-            // What came out was not what was expected, and is back: it is another program's.
+/// Does a step that is still to do, unless another program changed its path; returns whether nothing is left to do.
+fn redo(mover: &Mover<'_>, step: &mut Step) -> bool {
+    !is_to_do(mover, step)
+        || match mover.forward(step) {
+            // ESTALE: what came out was another program's, and is back.
             Ok(()) | Err(Errno::STALE) => true,
-            Err(_) => !is_to_do(places, step),
+            Err(_) => !is_to_do(mover, step),
         }
 }
 
-fn is_to_do(places: &Places<'_>, step: &Step) -> bool {
-    // What cannot be looked at now may be to do.
-    let Ok((standing, waiting)) = places.look(&step.path, &step.name) else {
-        return matches!(step.what, Move::Out | Move::In | Move::Exchange);
+fn is_to_do(mover: &Mover<'_>, step: &Step) -> bool {
+    // What cannot be accessed now may still have to be done.
+    let Ok((at_path, in_staging)) = mover.look(&step.path, &step.name) else {
+        return matches!(step.what, Move::Out | Move::In | Move::Exchange | Move::Mode);
     };
+    if step.what == Move::Mode {
+        let is_as_before = |it: &(Stamp, Stamp)| it.0.is_same_with_mode(&it.1);
+        return at_path.zip(step.at_path).as_ref().is_some_and(is_as_before);
+    }
     let is_done = match step.what {
-        Move::Out => standing.is_none(),
-        Move::In | Move::Exchange => step.is_new(standing),
-        Move::Keep | Move::Return | Move::Purge => true,
+        Move::Out => at_path.is_none(),
+        Move::In | Move::Exchange => step.is_new(at_path),
+        // These steps move nothing into or out of view.
+        Move::Mode | Move::Keep | Move::Return | Move::Purge => true,
     };
-    // One that was done and taken back again has other times of its last change.
-    let is_standing = match (standing, step.standing) {
+    // An entry that moved out and back has a new status change time, so compare the rest.
+    let is_as_before = match (at_path, step.at_path) {
         (Some(found), Some(expected)) => found.is_same_but_renamed(&expected),
         (found, expected) => found == expected,
     };
-    !is_done && is_standing && (step.what == Move::Out || step.is_new(waiting))
+    !is_done && is_as_before && (step.what == Move::Out || step.is_new(in_staging))
 }
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "plants what a dead process left")]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use rustix::fs::{CWD, RenameFlags};
 
     use super::*;
@@ -152,6 +180,25 @@ mod tests {
         assert_eq!(scene.path("root/a").exists(), !is_told);
         assert!(scene.recover(&journal.encode()).is_some());
         assert!(scene.path("root/a").exists());
+    }
+
+    fn mode(scene: &Scene) -> u32 {
+        std::fs::metadata(scene.path("root/d")).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_directory_becomes_private_after_a_crash_unless_another_program_changed_its_mode() {
+        let scene = Scene::new(&[("root/d/file", "")]);
+        let step = scene.step(Move::Mode, "d");
+        let at_path = step.at_path.unwrap();
+        let step = Step { in_staging: Some(at_path.with_bits(0o700)), ..step };
+        // A file in it does not make it another directory.
+        std::fs::write(scene.path("root/d/later"), "").unwrap();
+        assert!(scene.finish(&step).stuck.is_none());
+        assert_eq!(mode(&scene), 0o700);
+        std::fs::set_permissions(scene.path("root/d"), PermissionsExt::from_mode(0o750)).unwrap();
+        assert!(scene.finish(&step).stuck.is_none());
+        assert_eq!(mode(&scene), 0o750);
     }
 
     /// A directory `d` with `sub/notes` in it, and a step that takes it out of view.
@@ -192,7 +239,7 @@ mod tests {
         }
     }
 
-    /// A program wrote, then the directory went out of view, and the process died before it looked.
+    /// A program wrote, then the directory went out of view, and the process died before it observed.
     fn removal_of_work() -> (Scene, Step) {
         let (scene, step) = removal();
         std::fs::write(scene.path(NOTES), WORK).unwrap();
@@ -234,7 +281,7 @@ mod tests {
         // Past the tick of the clock.
         std::thread::sleep(std::time::Duration::from_millis(12));
         std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
-        let out = scene.places().out(&step).unwrap();
+        let out = scene.mover().out(&step).unwrap();
         (scene, step.purging(out))
     }
 
@@ -262,7 +309,7 @@ mod tests {
     fn directory_for_file() -> (Scene, Step) {
         let scene = Scene::new(&[("root/sw", "old"), ("staging/1/t", "keep")]);
         let mut step = scene.step(Move::Exchange, "sw");
-        scene.places().forward(&mut step).unwrap();
+        scene.mover().forward(&mut step).unwrap();
         assert_eq!(scene.read("root/sw/t"), "keep");
         (scene, step)
     }
@@ -282,14 +329,15 @@ mod tests {
     #[test]
     fn what_a_program_saved_in_a_directory_that_was_taken_back_comes_into_view() {
         let (scene, step) = directory_for_file();
-        let (new, old) = (scene.path("root/sw"), scene.path("staging/1"));
+        let new = scene.path("root/sw");
+        let old = scene.path("staging/1");
         rustix::fs::renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE).unwrap();
         std::fs::write(scene.path("staging/1/t"), WORK).unwrap();
         scene.finish(&step);
         assert_eq!(scene.read("root/sw/t"), WORK);
     }
 
-    /// A write was killed after its file and the old one changed places, and the old one is kept only as a copy.
+    /// A write was killed after its file and the old one changed mover, and the old one is kept only as a copy.
     fn exchange() -> (Scene, Step) {
         let scene = Scene::new(&[("root/a", "old"), ("staging/1", "new")]);
         let step = scene.step(Move::Keep, "a");

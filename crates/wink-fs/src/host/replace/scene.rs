@@ -1,4 +1,4 @@
-//! A root and a staging directory beside it, for tests.
+//! A root with a staging directory beside it, for tests.
 #![allow(clippy::disallowed_methods, reason = "plays other programs, and processes that died")]
 
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use rustix::fd::AsFd as _;
 
 use super::journal::Journal;
 use super::recover::{Finished, recover};
-use super::step::{Move, Places, Step};
+use super::step::{Move, Mover, Step};
 use crate::host::preimage::fingerprint::Fingerprint;
 use crate::host::root::Root;
 use crate::path::TreePath;
@@ -20,7 +20,7 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Makes one with some files, whose names begin with `root/` or `staging/`.
+    /// Makes one with files, whose names begin with `root/` or `staging/`.
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
@@ -44,25 +44,26 @@ impl Scene {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub(super) fn places(&self) -> Places<'_> {
-        Places { root: &self.root, staging: self.staging.as_fd() }
+    pub(super) fn mover(&self) -> Mover<'_> {
+        Mover { root: &self.root, staging: self.staging.as_fd() }
     }
 
-    /// Says what is about to be done at a path, with `1` in the staging directory.
+    /// Makes a step at a path, with `1` in the staging directory.
     pub(super) fn step(&self, what: Move, path: &str) -> Step {
-        let (path, name) = (TreePath::parse(path).unwrap(), "1".to_owned());
-        let (standing, waiting) = self.places().look(&path, &name).unwrap();
+        let path = TreePath::parse(path).unwrap();
+        let name = "1".to_owned();
+        let (at_path, in_staging) = self.mover().look(&path, &name).unwrap();
         let is_directory = self.path("root").join(path.to_string()).is_dir();
         let inside = is_directory
             .then(|| Fingerprint::of(&self.root, self.root.as_fd(), path.as_bytes()).unwrap());
-        Step { what, path, name, standing, waiting, inside, content: None }
+        Step { what, path, name, at_path, in_staging, inside, content: None }
     }
 
     pub(super) fn journal(&self, step: Step) -> Journal {
         Journal { root: self.root.identity().unwrap(), steps: vec![step] }
     }
 
-    /// Finishes what a journal says.
+    /// Runs recovery with a journal.
     pub(super) fn recover(&self, journal: &[u8]) -> Option<Finished> {
         recover(&self.root, self.staging.as_fd(), journal)
     }

@@ -1,4 +1,4 @@
-//! New entries, written where no reader sees them.
+//! Writes new entries into the staging directory.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -16,35 +16,37 @@ use crate::host::failure;
 use crate::host::purge::Stamps;
 use crate::host::staging::Area;
 use crate::path::TreePath;
-use crate::tree::descend::descend;
+use crate::tree::descend;
+use crate::tree::hash::directory_mode;
 use crate::tree::scope::Exclusions;
 use crate::tree::{Entry, FileMode, Kind, Tree};
 use crate::util::parallel;
 
-/// A change whose new entry, if any, waits under a name in the staging directory.
+/// A change; its new entry, if any, is in the staging directory.
 ///
-/// Dropped, it takes away what lies there: the new entry if it was not needed, else the old one.
+/// Dropping it deletes what is there: the new entry if it was not used, otherwise the old one.
 pub(super) struct Staged {
     pub(super) area: Arc<Area>,
     pub(super) path: TreePath,
     pub(super) name: String,
     pub(super) action: Action,
     pub(super) files: u64,
-    /// Whether the old entry is there and could not be put back.
+    /// Whether the old entry is in staging and must stay there.
     pub(super) stuck: bool,
-    /// The stamp of the old entry and what is in it, where it is a directory that goes.
+    /// The stamps of a displaced directory and of everything in it.
     pub(super) known: Option<(Stamp, Stamps)>,
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
+        // What is stuck in staging may be the only copy of another program's work.
         if !self.stuck {
             self.area.discard(&self.name);
         }
     }
 }
 
-/// An entry that waits under a name in the staging directory; dropped, it takes away what is still there.
+/// An entry in the staging directory, deleted on drop unless it was renamed away.
 pub(in crate::host) struct Waiting {
     area: Arc<Area>,
     name: String,
@@ -62,28 +64,34 @@ impl Drop for Waiting {
     }
 }
 
-/// Writes entries of the target into the staging directory.
+/// Writes entries of the target into staging.
 pub(in crate::host) struct Writer<'a> {
-    /// What is there, where that is known: files keep the permission bits of those whose place they take.
+    /// The captured files: a new file gets the permission bits of the one it replaces.
     pub(in crate::host) before: Option<&'a Captured>,
     pub(in crate::host) target: &'a dyn Tree,
     pub(in crate::host) excluded: &'a Exclusions,
 }
 
 impl Writer<'_> {
-    /// Writes everything that is new.
+    /// Stages all changes.
     pub(super) fn stage(&self, area: &Arc<Area>, changes: &[Change]) -> Result<Vec<Staged>> {
         parallel::try_map(changes, |change| self.change(area, change))
     }
 
     fn change(&self, area: &Arc<Area>, change: &Change) -> Result<Staged> {
-        let (area, path, action) = (area.clone(), change.path.clone(), change.action);
+        let area = area.clone();
+        let path = change.path.clone();
+        let action = change.action;
         let name = area.new_name();
         let mut staged = Staged { area, path, name, action, files: 0, stuck: false, known: None };
-        let (into, name) = (staged.area.directory(), staged.name.as_bytes());
+        let into = staged.area.directory();
+        let name = staged.name.as_bytes();
         match action {
-            Action::Remove => {}
-            Action::AddParent => self.empty_directory(into, name, &staged.path)?,
+            Action::Remove | Action::SetMode(_) => {}
+            Action::AddParent => {
+                self.empty_directory(into, name, &staged.path)?;
+                self.set_directory_mode(into, name, &staged.path)?;
+            }
             Action::Add(kind) | Action::Exchange(kind) => {
                 staged.files = self.entry(into, name, &staged.path, kind)?;
             }
@@ -91,7 +99,7 @@ impl Writer<'_> {
         Ok(staged)
     }
 
-    /// Writes one entry, with all that is below it, under a name of its own.
+    /// Stages one entry, with everything below it, under a new name.
     pub(in crate::host) fn entry_at(
         &self,
         area: &Arc<Area>,
@@ -108,7 +116,7 @@ impl Writer<'_> {
             .map_err(|errno| failure::any(Operation::Replace, path, errno))
     }
 
-    /// Writes an entry, with all that is below it, and returns how many files and links it has.
+    /// Writes an entry and everything below it, and returns the number of files and links.
     fn entry(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath, kind: Kind) -> Result<u64> {
         let failed = |errno| failure::any(Operation::Replace, path, errno);
         match kind {
@@ -138,7 +146,23 @@ impl Writer<'_> {
             }
             self.entry(directory.as_fd(), entry.name.as_bytes(), &child, entry.kind)
         };
-        Ok(parallel::try_map(&entries, write)?.into_iter().sum())
+        let files = parallel::try_map(&entries, write)?.into_iter().sum();
+        self.set_directory_mode(into, name, path)?;
+        Ok(files)
+    }
+
+    /// Makes a new directory private if it is private in the target.
+    fn set_directory_mode(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
+        let failed = |errno| failure::any(Operation::Replace, path, errno);
+        let mode = directory_mode(self.target, path)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(into, name, flags, Mode::empty()).map_err(failed)?;
+        let bits = rustix::fs::fstat(&directory).map_err(failed)?.st_mode & 0o7777;
+        let wanted = entry::directory_bits(bits, mode);
+        if wanted == bits {
+            return Ok(());
+        }
+        rustix::fs::fchmod(&directory, Mode::from_raw_mode(wanted)).map_err(failed)
     }
 
     fn file(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
@@ -153,7 +177,7 @@ impl Writer<'_> {
         content
             .for_each_chunk(|chunk| file.write_all(chunk))
             .map_err(|error| Error::system(Operation::Replace, error).with_path(path))?;
-        // A link has no permissions of its own: its bits allow everything to everybody.
+        // Skip links: their permission bits are always 0777 and mean nothing.
         let before = self.before.and_then(|before| before.find_stamp(path));
         let before = before.filter(|stamp| stamp.kind() == Kind::File);
         let before = before.map(|stamp| stamp.mode.into());
@@ -161,8 +185,8 @@ impl Writer<'_> {
     }
 }
 
-/// Gives a file the permission bits of the one it takes the place of, where they say what is asked for, else
-/// those of a new one, changed as little as possible.
+/// Sets a file's permission bits: those of the file it replaces if they express the mode, otherwise those of a new
+/// file, changed as little as possible.
 fn set_mode(file: &File, before: Option<RawMode>, mode: FileMode) -> rustix::io::Result<()> {
     let bits = rustix::fs::fstat(file)?.st_mode & KEPT_BITS;
     let as_before = before.filter(|before| entry::mode_of(*before) == mode);

@@ -1,41 +1,43 @@
-//! One rename that brings an entry in, or takes one out, or both.
+//! One step of a replacement: a rename in, out, or both.
 
 use std::path::Path;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::RenameFlags;
+use rustix::fs::{Mode, OFlags, RawMode, RenameFlags};
 use rustix::io::{Errno, Result};
 
 use super::Action;
 use crate::error::{Error, Operation};
 use crate::host::capture::stamp::{self, Stamp};
-use crate::host::copy::transfer::{self, Place};
-use crate::host::displace::{self, Looked};
+use crate::host::copy::transfer::{self, SlotRef};
+use crate::host::displace::{self, Observed};
 use crate::host::lease;
 use crate::host::preimage::fingerprint::Fingerprint;
 use crate::host::preimage::read;
 use crate::host::purge::{self, Stamps};
 use crate::host::root::Root;
-use crate::oplog::Left;
+use crate::oplog::ContentId;
 use crate::path::TreePath;
 use crate::tree::compare::kind_at;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::{Kind, Tree};
 
-/// What a rename does.
+/// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::host) enum Move {
-    /// The entry in view goes to the staging directory.
+    /// Moves the entry at the path into staging.
     Out,
-    /// The entry in the staging directory comes into view.
+    /// Moves the staged entry into view.
     In,
-    /// They change places.
+    /// Exchanges the two.
     Exchange,
-    /// The entry in the staging directory stays there as long as a program may write into it.
+    /// Changes the permission bits of the directory at the path to those of the second stamp; nothing is in staging.
+    Mode,
+    /// Keeps the displaced entry in staging as long as a program may write into it.
     Keep,
-    /// The entry in the staging directory comes back; where a directory is there, what is missing in it.
+    /// Moves the displaced entry back; merges it into a directory that is there.
     Return,
-    /// The directory in the staging directory goes, but for what programs that work in it made or changed.
+    /// Deletes the displaced directory, except what programs working in it created or changed.
     Purge,
 }
 
@@ -45,6 +47,7 @@ impl Move {
             Action::Remove => Self::Out,
             Action::Add(_) | Action::AddParent => Self::In,
             Action::Exchange(_) => Self::Exchange,
+            Action::SetMode(_) => Self::Mode,
         }
     }
 
@@ -53,77 +56,80 @@ impl Move {
             Self::Out => Self::In,
             Self::In => Self::Out,
             Self::Exchange => Self::Exchange,
-            Self::Keep | Self::Return | Self::Purge => self,
+            Self::Mode | Self::Keep | Self::Return | Self::Purge => self,
         }
     }
 }
 
-/// What is in the staging directory of what went out of view.
+/// The state of a displaced entry in staging.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Displaced {
     Nothing,
-    /// What it was, and no program can write into it any more.
-    Settled,
-    /// A program may write into it, or it cannot be told.
+    /// Unchanged, and no program can write into it any more.
+    Unchanged,
+    /// A program may write into it, or the kernel does not tell.
     Open,
     /// A program wrote into it.
     Written,
 }
 
-/// A rename, with the stamps of what it moves as they are before it.
+/// A step, with the stamps from before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::host) struct Step {
     pub(super) what: Move,
     pub(super) path: TreePath,
     /// The name in the staging directory.
     pub(super) name: String,
-    pub(super) standing: Option<Stamp>,
-    pub(super) waiting: Option<Stamp>,
-    /// What is in the directory that goes out of view.
+    pub(super) at_path: Option<Stamp>,
+    pub(super) in_staging: Option<Stamp>,
+    /// The content of the directory that is displaced.
     pub(super) inside: Option<Fingerprint>,
-    /// The content of what goes out of view, as it is kept elsewhere, where a program had it open: what it stores through
-    /// a mapping may change no time.
-    pub(super) content: Option<Left>,
+    /// The content of the displaced entry as it is kept elsewhere, if a program had it open: a write through a mapping
+    /// may change no time.
+    pub(super) content: Option<ContentId>,
 }
 
 impl Step {
-    /// Says that what is in the staging directory comes back.
+    /// Makes a step that moves a displaced entry back.
     pub(super) fn returning(path: &TreePath, name: &str) -> Self {
-        let (what, path, name) = (Move::Return, path.clone(), name.to_owned());
-        Self { what, path, name, standing: None, waiting: None, inside: None, content: None }
+        let what = Move::Return;
+        let path = path.clone();
+        let name = name.to_owned();
+        Self { what, path, name, at_path: None, in_staging: None, inside: None, content: None }
     }
 
-    /// Says that what was looked at stays in the staging directory as long as a program may write into it.
-    pub(super) fn keeping(path: &TreePath, name: &str, looked: &Looked) -> Self {
-        let (standing, inside) = (Some(looked.stamp), looked.inside);
-        Self { what: Move::Keep, standing, inside, ..Self::returning(path, name) }
+    /// Makes a step that keeps an entry in staging as long as a program may write into it.
+    pub(super) fn keeping(path: &TreePath, name: &str, observed: &Observed) -> Self {
+        let at_path = Some(observed.stamp);
+        let inside = observed.inside;
+        Self { what: Move::Keep, at_path, inside, ..Self::returning(path, name) }
     }
 
-    /// Says that what went out of view stays in the staging directory as long as a program may write into it.
-    pub(super) fn kept(self) -> Self {
-        Self { what: Move::Keep, waiting: None, ..self }
+    /// Turns a finished step into one that keeps its displaced entry in staging.
+    pub(super) fn into_keep(self) -> Self {
+        Self { what: Move::Keep, in_staging: None, ..self }
     }
 
-    /// Says that a directory goes which is out of view; its stamp is of before it was looked at.
+    /// Makes a step that deletes a displaced directory; `out` is its stamp from before it was checked.
     pub(super) fn purging(&self, out: Stamp) -> Self {
-        let standing = Some(out);
-        Self { what: Move::Purge, standing, ..Self::returning(&self.path, &self.name) }
+        let at_path = Some(out);
+        Self { what: Move::Purge, at_path, ..Self::returning(&self.path, &self.name) }
     }
 
-    /// Tells whether a stamp is that of what comes into view.
+    /// Returns whether a stamp is that of the new entry.
     pub(super) fn is_new(&self, found: Option<Stamp>) -> bool {
-        matches!((found, self.waiting), (Some(found), Some(new)) if found.is_same_but_renamed(&new))
+        matches!((found, self.in_staging), (Some(found), Some(new)) if found.is_same_but_renamed(&new))
     }
 }
 
-/// The two places of a step.
-pub(super) struct Places<'a> {
+/// The root and the staging directory, between which steps move entries.
+pub(super) struct Mover<'a> {
     pub(super) root: &'a Root,
     pub(super) staging: BorrowedFd<'a>,
 }
 
-impl Places<'_> {
-    /// Looks at both places of a step.
+impl Mover<'_> {
+    /// Stats the path and the staged entry.
     pub(super) fn look(
         &self,
         path: &TreePath,
@@ -133,26 +139,30 @@ impl Places<'_> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
             slot => slot?,
         };
-        let standing = match slot {
+        let at_path = match slot {
             None => None,
             Some(slot) => stamp_of(slot.directory.as_fd(), slot.name)?,
         };
-        Ok((standing, stamp_of(self.staging, name.as_bytes())?))
+        Ok((at_path, stamp_of(self.staging, name.as_bytes())?))
     }
 
-    /// Does a step; where it took out what is not what was looked at, that comes back.
+    /// Does a step; if it displaced something other than expected, that moves back.
     pub(super) fn forward(&self, step: &mut Step) -> Result<()> {
-        let is_directory = step.standing.is_some_and(|it| it.kind() == Kind::Directory);
+        if step.what == Move::Mode {
+            return self.change_mode(step, step.at_path, step.in_staging);
+        }
+        let is_directory = step.at_path.is_some_and(|it| it.kind() == Kind::Directory);
         match self.rename(step, step.what) {
             Err(Errno::XDEV) if is_directory => return self.forward_by_parts(step),
             renamed => renamed?,
         }
-        if !self.displaced_another(step) {
+        // Checked after the rename, because a check before it would miss a save in between.
+        if !self.displaced_other_entry(step) {
             Ok(())
         } else {
-            // Another program changed it since it was inspected: its work stays where it is.
-            match step.waiting {
-                // It was in view only for a moment.
+            // Another program changed the entry after it was captured: its work goes back into view.
+            match step.in_staging {
+                // A new directory was in view only for a moment, so no check of its content is needed.
                 Some(new) if new.kind() == Kind::Directory => self.rename(step, step.what)?,
                 _ => self.put_back(step)?,
             }
@@ -160,66 +170,89 @@ impl Places<'_> {
         }
     }
 
-    /// Does a step with a directory that the file system does not rename, entry by entry: all of them get other stamps,
-    /// which the step has from then on.
-    fn forward_by_parts(&self, step: &mut Step) -> Result<()> {
-        let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
-        let (standing, name) = (Place::of(&slot), step.name.as_bytes());
-        let contents = |at: Place<'_>| Fingerprint::of_contents(self.root, at.0, at.1);
-        if Some(Fingerprint::of(self.root, standing.0, standing.1)?) != step.inside {
+    /// Changes the permission bits of a directory from those of one stamp to those of another, unless another program
+    /// changed them.
+    fn change_mode(&self, step: &Step, from: Option<Stamp>, to: Option<Stamp>) -> Result<()> {
+        let (from, to) = from.zip(to).ok_or(Errno::INVAL)?;
+        let directory = self.root.open(&step.path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let found = Stamp::of(&stamp::look_at(&directory)?);
+        if !found.is_same_with_mode(&from) {
             return Err(Errno::STALE);
         }
-        let (before, out) = (contents(standing)?, aside_name(step));
-        let out = Place(self.staging, out.as_bytes());
-        transfer::transfer(standing, out)?;
+        rustix::fs::fchmod(&directory, Mode::from_raw_mode(RawMode::from(to.mode) & 0o7777))
+    }
+
+    /// Does a step entry by entry, because OverlayFS does not rename a directory of a lower layer.
+    ///
+    /// Every entry gets another stamp, so the step is updated.
+    fn forward_by_parts(&self, step: &mut Step) -> Result<()> {
+        let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
+        let at_path = SlotRef::of(&slot);
+        let name = step.name.as_bytes();
+        let contents = |at: SlotRef<'_>| Fingerprint::of_contents(self.root, at.0, at.1);
+        if Some(Fingerprint::of(self.root, at_path.0, at_path.1)?) != step.inside {
+            return Err(Errno::STALE);
+        }
+        let before = contents(at_path)?;
+        let out = partial_name(step);
+        let out = SlotRef(self.staging, out.as_bytes());
+        transfer::transfer(at_path, out)?;
+        // Compared by content: every entry that was moved by itself has a new stamp.
         let is_same = contents(out).is_ok_and(|found| found == before);
         let moved = match (is_same, step.what) {
             (false, _) => Err(Errno::STALE),
-            (true, Move::Exchange) => transfer::transfer(Place(self.staging, name), standing),
+            (true, Move::Exchange) => transfer::transfer(SlotRef(self.staging, name), at_path),
             (true, _) => Ok(()),
         };
-        let moved = moved.and_then(|()| transfer::transfer(out, Place(self.staging, name)));
-        moved.inspect_err(|_| _ = transfer::merge(out, standing))?;
+        let moved = moved.and_then(|()| transfer::transfer(out, SlotRef(self.staging, name)));
+        moved.inspect_err(|_| _ = transfer::merge(out, at_path))?;
         let inside = Fingerprint::of(self.root, self.staging, name)?;
-        (step.standing, step.inside) = (stamp_of(self.staging, name)?, Some(inside));
+        (step.at_path, step.inside) = (stamp_of(self.staging, name)?, Some(inside));
         Ok(())
     }
 
-    /// Goes on where a process died in the middle of such a step: the directory comes back, unless something else
-    /// has its place already.
-    pub(super) fn settle_parts(&self, step: &Step) -> Result<()> {
-        let (out, name) = (aside_name(step), step.name.as_bytes());
-        let out = Place(self.staging, out.as_bytes());
+    /// Recovers from a kill in the middle of such a step: the directory moves back, unless its place is taken already.
+    pub(super) fn finish_parts(&self, step: &Step) -> Result<()> {
+        let out = partial_name(step);
+        let name = step.name.as_bytes();
+        let out = SlotRef(self.staging, out.as_bytes());
         match (stamp_of(out.0, out.1)?, stamp_of(self.staging, name)?) {
             (None, _) => Ok(()),
             (Some(_), None) if step.what == Move::Exchange => {
-                transfer::transfer(out, Place(self.staging, name))
+                transfer::transfer(out, SlotRef(self.staging, name))
             }
             (Some(_), _) => {
                 let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
-                transfer::merge(out, Place::of(&slot))
+                transfer::merge(out, SlotRef::of(&slot))
             }
         }
     }
 
-    /// Undoes a step, unless another program wrote into what came into view, or has it open: that stays in view, or
-    /// comes back when its place is free. The target is where it came from.
+    /// Undoes a step, unless another program wrote into the new entry or has it open: that stays in view, or moves back
+    /// when its place is free.
+    ///
+    /// `target` is the tree that the new entry came from.
     pub(super) fn back(&self, step: &mut Step, target: &dyn Tree) -> Result<()> {
+        if step.what == Move::Mode {
+            return self.change_mode(step, step.in_staging, step.at_path);
+        }
         self.rename(step, step.what.back())?;
         if self.is_untouched(step, target) {
             return Ok(());
         }
+        // The new entry was touched: back into view with it. If its place is taken by now, it waits in staging.
         if self.rename(step, step.what).is_err() {
             *step = Step::returning(&step.path, &step.name);
         }
         Err(Errno::STALE)
     }
 
-    /// Tells whether what came into view and is out of it again is as it was made. A directory of which all is gone
-    /// that was made is none any more.
+    /// Returns whether the new entry is still as it was made, now that it is out of view again.
+    ///
+    /// A new directory is deleted in the process.
     fn is_untouched(&self, step: &Step, target: &dyn Tree) -> bool {
         let name = step.name.as_bytes();
-        match step.waiting.map(|waiting| waiting.kind()) {
+        match step.in_staging.map(|in_staging| in_staging.kind()) {
             None => true,
             Some(Kind::Directory) => {
                 let known = purge::stamps_below(self.root, self.staging, name);
@@ -234,18 +267,18 @@ impl Places<'_> {
         }
     }
 
-    /// Tells whether all that is in a directory is in the target too.
+    /// Returns whether everything in a directory is in the target too.
     fn holds_only(&self, step: &Step, target: &dyn Tree) -> crate::error::Result<bool> {
         let failed = |errno| Error::system(Operation::Replace, errno);
-        let staging = displace::open_place(self.staging).map_err(failed)?;
+        let staging = displace::open_as_tree(self.staging).map_err(failed)?;
         is_part_of(&staging, &TreePath::parse(&step.name)?, target, &step.path)
     }
 
-    /// Brings into view again what was not to be taken out of it, where nothing else has its place.
+    /// Moves a wrongly displaced entry back into view, if its place is free or holds our new entry.
     pub(super) fn put_back(&self, step: &Step) -> Result<()> {
         match self.look(&step.path, &step.name)?.0 {
             None => self.rename(step, Move::In),
-            // The stamp of a directory does not tell what programs saved in it.
+            // A directory's stamp does not show what programs saved in it.
             Some(found) if step.what == Move::Exchange && found.kind() != Kind::Directory => {
                 self.exchange_back(step)
             }
@@ -253,7 +286,7 @@ impl Places<'_> {
         }
     }
 
-    /// Changes places again with what came into view, unless a program wrote into that, or has it open.
+    /// Exchanges a displaced entry with the new one again, unless a program wrote into the new one or has it open.
     fn exchange_back(&self, step: &Step) -> Result<()> {
         self.rename(step, Move::Exchange)?;
         let out = lease::unopened_stamp(self.staging, step.name.as_bytes());
@@ -263,36 +296,36 @@ impl Places<'_> {
         self.rename(step, Move::Exchange).and(Err(Errno::EXIST))
     }
 
-    /// Brings back what a call took out of view that did not end.
+    /// Moves back what an interrupted call had displaced.
     pub(super) fn give_back(&self, step: &Step) -> Result<()> {
         let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
-        let from = Place(self.staging, step.name.as_bytes());
-        match transfer::merge(from, Place::of(&slot)) {
-            // It never went, or is back already.
+        let from = SlotRef(self.staging, step.name.as_bytes());
+        match transfer::merge(from, SlotRef::of(&slot)) {
+            // It was never displaced, or is back already.
             Err(Errno::NOENT) => Ok(()),
             given => given,
         }
     }
 
-    /// Moves what went out of view to where it is kept for an operation.
+    /// Moves a displaced entry to the pre-images of an operation.
     pub(super) fn keep(&self, step: &Step, place: &Path) -> Result<()> {
         let kept = read::make_slot(place, &step.path)?;
-        let (from, to) = (Place(self.staging, step.name.as_bytes()), kept.directory.as_fd());
-        transfer::transfer(from, Place(to, kept.name))
+        let from = SlotRef(self.staging, step.name.as_bytes());
+        let to = kept.directory.as_fd();
+        transfer::transfer(from, SlotRef(to, kept.name))
     }
 
-    /// Returns whether the staging directory holds an entry that was in view and is not the one that was to go out of
-    /// it: no snapshot has that.
-    pub(super) fn holds_anothers(&self, step: &Step) -> bool {
+    /// Returns whether staging holds an entry other than the one that was to be displaced, which no snapshot has.
+    pub(super) fn holds_other_entry(&self, step: &Step) -> bool {
         match stamp_of(self.staging, step.name.as_bytes()) {
             Ok(None) => false,
             Ok(found) if step.is_new(found) => false,
-            _ => self.displaced_another(step),
+            _ => self.displaced_other_entry(step),
         }
     }
 
-    fn displaced_another(&self, step: &Step) -> bool {
-        let Some(expected) = step.standing.filter(|_| step.what != Move::In) else { return false };
+    fn displaced_other_entry(&self, step: &Step) -> bool {
+        let Some(expected) = step.at_path.filter(|_| step.what != Move::In) else { return false };
         let found = stamp_of(self.staging, step.name.as_bytes());
         match found {
             Ok(Some(found)) if found.is_same_but_renamed(&expected) => {
@@ -302,36 +335,36 @@ impl Places<'_> {
         }
     }
 
-    /// Returns the stamps of what is in a directory that went out of view.
+    /// Returns the stamps of everything in a displaced directory.
     pub(super) fn known_below(&self, step: &Step) -> Option<Stamps> {
         step.inside?;
         purge::stamps_below(self.root, self.staging, step.name.as_bytes()).ok()
     }
 
-    /// Removes a directory that went out of view; tells whether nothing is left in it that is not known.
+    /// Deletes a displaced directory; returns whether nothing unknown was in it.
     pub(super) fn purge(&self, step: &Step, known: &Stamps) -> bool {
         purge::purge_known(self.root, self.staging, step.name.as_bytes(), known)
     }
 
-    /// Removes the rest of a directory that a process which died was removing; tells whether nothing of another
-    /// program is left in it.
+    /// Continues the deletion of a displaced directory after a crash; returns whether nothing of another program was in
+    /// it.
     pub(super) fn purge_rest(&self, step: &Step) -> bool {
-        let Some(out) = &step.standing else { return false };
+        let Some(out) = &step.at_path else { return false };
         purge::purge_older(self.root, self.staging, step.name.as_bytes(), out).unwrap_or(false)
     }
 
-    /// Returns the stamp of a directory that went out of view.
+    /// Returns the stamp of a displaced directory.
     pub(super) fn out(&self, step: &Step) -> Option<Stamp> {
         step.inside?;
         stamp_of(self.staging, step.name.as_bytes()).ok().flatten()
     }
 
-    /// Looks at what went out of view.
+    /// Returns the state of the displaced entry.
     pub(super) fn displaced(&self, step: &Step) -> Displaced {
         let name = step.name.as_bytes();
         let is_there = |found: &Stamp| step.what != Move::In && !step.is_new(Some(*found));
         let found = stamp_of(self.staging, name).map(|found| found.filter(is_there));
-        let expected = match (found, step.standing) {
+        let expected = match (found, step.at_path) {
             (Ok(None), _) => return Displaced::Nothing,
             (Ok(Some(_)), Some(expected)) => expected,
             _ => return Displaced::Open,
@@ -345,17 +378,17 @@ impl Places<'_> {
         match (is_same, &step.content) {
             (Ok(false), _) => Displaced::Written,
             (_, Some(content)) if !self.has_content(step, content) => Displaced::Written,
-            (Ok(true), _) => Displaced::Settled,
+            (Ok(true), _) => Displaced::Unchanged,
             (Err(_), _) => Displaced::Open,
         }
     }
 
-    fn has_content(&self, step: &Step, content: &Left) -> bool {
+    fn has_content(&self, step: &Step, content: &ContentId) -> bool {
         let found = content_at(self.staging, step.name.as_bytes());
         found.is_ok_and(|found| found.as_ref() == Some(content))
     }
 
-    /// Tells whether in the directory that went out of view is what was in it.
+    /// Returns whether a displaced directory's content is unchanged.
     fn holds_the_same(&self, step: &Step) -> bool {
         let found = Fingerprint::of(self.root, self.staging, step.name.as_bytes());
         matches!((found, step.inside), (Ok(found), Some(expected)) if found == expected)
@@ -363,34 +396,34 @@ impl Places<'_> {
 
     fn rename(&self, step: &Step, what: Move) -> Result<()> {
         let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
-        let waiting = (self.staging, step.name.as_bytes());
-        let standing = (slot.directory.as_fd(), slot.name);
+        let in_staging = (self.staging, step.name.as_bytes());
+        let at_path = (slot.directory.as_fd(), slot.name);
         let (from, to, flags) = match what {
-            Move::Exchange => (waiting, standing, RenameFlags::EXCHANGE),
-            Move::Out => (standing, waiting, RenameFlags::NOREPLACE),
-            Move::In => (waiting, standing, RenameFlags::NOREPLACE),
-            Move::Keep | Move::Return | Move::Purge => return Ok(()),
+            Move::Exchange => (in_staging, at_path, RenameFlags::EXCHANGE),
+            Move::Out => (at_path, in_staging, RenameFlags::NOREPLACE),
+            Move::In => (in_staging, at_path, RenameFlags::NOREPLACE),
+            Move::Mode | Move::Keep | Move::Return | Move::Purge => return Ok(()),
         };
         rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
     }
 }
 
-/// Returns the content of an entry of an open directory, with all that is below it.
+/// Returns the content of an entry of an open directory, with everything below it.
 pub(in crate::host) fn content_at(
     directory: BorrowedFd<'_>,
     name: &[u8],
-) -> crate::error::Result<Option<Left>> {
-    let place = displace::open_place(directory);
+) -> crate::error::Result<Option<ContentId>> {
+    let place = displace::open_as_tree(directory);
     let place = place.map_err(|errno| Error::system(Operation::Read, errno))?;
-    Left::at(&place, &TreePath::from_disk(name)?)
+    ContentId::at(&place, &TreePath::from_disk(name)?)
 }
 
-/// Returns the name in the staging directory of what is on its way out entry by entry.
-pub(super) fn aside_name(step: &Step) -> String {
+/// Returns the staging name of a directory that is being moved entry by entry.
+pub(super) fn partial_name(step: &Step) -> String {
     format!("{}.out", step.name)
 }
 
-/// Tells whether everything in a directory is the same in another one.
+/// Returns whether everything in a directory is equal in another tree.
 fn is_part_of(
     tree: &dyn Tree,
     at: &TreePath,
@@ -398,12 +431,13 @@ fn is_part_of(
     path: &TreePath,
 ) -> crate::error::Result<bool> {
     for entry in tree.list(at)? {
-        let (at, path) = (at.join(&entry.name)?, path.join(&entry.name)?);
+        let at = at.join(&entry.name)?;
+        let path = path.join(&entry.name)?;
         let is_same = match kind_at(whole, &path)? == Some(entry.kind) {
             true if entry.kind == Kind::Directory => {
                 descend(|| is_part_of(tree, &at, whole, &path))?
             }
-            true => Left::at(tree, &at)? == Left::at(whole, &path)?,
+            true => ContentId::at(tree, &at)? == ContentId::at(whole, &path)?,
             false => false,
         };
         if !is_same {
@@ -433,14 +467,15 @@ mod tests {
     #[test]
     fn what_a_program_wrote_into_what_came_into_view_is_not_taken_out_of_it() {
         let scene = Scene::new(&[("root/a", "old"), ("staging/1", "new")]);
-        let (places, target) = (scene.places(), MemoryBackend::new());
+        let mover = scene.mover();
+        let target = MemoryBackend::new();
         let mut step = scene.step(Move::Exchange, "a");
-        places.forward(&mut step).unwrap();
-        places.back(&mut step, &target).unwrap();
+        mover.forward(&mut step).unwrap();
+        mover.back(&mut step, &target).unwrap();
         assert_eq!(scene.read("root/a"), "old");
-        places.forward(&mut step).unwrap();
+        mover.forward(&mut step).unwrap();
         std::fs::write(scene.path("root/a"), "an hour of work").unwrap();
-        assert_eq!(places.back(&mut step, &target), Err(Errno::STALE));
+        assert_eq!(mover.back(&mut step, &target), Err(Errno::STALE));
         assert_eq!(scene.read("root/a"), "an hour of work");
     }
 
@@ -449,9 +484,9 @@ mod tests {
     fn what_a_program_has_open_of_what_came_into_view_is_not_taken_out_of_it() {
         let scene = Scene::new(&[("staging/1", "new")]);
         let mut step = scene.step(Move::In, "a");
-        scene.places().forward(&mut step).unwrap();
+        scene.mover().forward(&mut step).unwrap();
         let program = std::fs::File::options().append(true).open(scene.path("root/a")).unwrap();
-        let back = scene.places().back(&mut step, &MemoryBackend::new());
+        let back = scene.mover().back(&mut step, &MemoryBackend::new());
         assert_eq!(back, Err(Errno::STALE));
         assert!(scene.path("root/a").exists());
         drop(program);
@@ -471,9 +506,9 @@ mod tests {
     fn a_directory_that_came_into_view_and_is_as_it_was_goes_back() {
         let scene = Scene::new(&[("staging/1/l/m", "keep")]);
         let mut step = scene.step(Move::In, "k");
-        scene.places().forward(&mut step).unwrap();
+        scene.mover().forward(&mut step).unwrap();
         assert_eq!(scene.read("root/k/l/m"), "keep");
-        scene.places().back(&mut step, &target()).unwrap();
+        scene.mover().back(&mut step, &target()).unwrap();
         assert!(!scene.path("root/k").exists() && !scene.path("staging/1").exists());
     }
 
@@ -493,9 +528,9 @@ mod tests {
         for save in saves {
             let scene = Scene::new(&[("staging/1/l/m", "keep")]);
             let mut step = scene.step(Move::In, "k");
-            scene.places().forward(&mut step).unwrap();
+            scene.mover().forward(&mut step).unwrap();
             save(&scene);
-            assert_eq!(scene.places().back(&mut step, &target()), Err(Errno::STALE));
+            assert_eq!(scene.mover().back(&mut step, &target()), Err(Errno::STALE));
             assert!(scene.path("root/k/l").exists());
             assert_eq!(step.what, Move::In);
         }

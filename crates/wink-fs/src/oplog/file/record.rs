@@ -1,4 +1,4 @@
-//! The file of one operation.
+//! The file format of an operation.
 
 use std::ops::RangeInclusive;
 
@@ -6,18 +6,18 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Operation, Result, damaged};
-use crate::oplog::{Left, OperationCause, OperationChange, OperationRecord};
+use crate::oplog::{ContentId, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::store::catalog::record::{time_text, with_sum};
 use crate::tree::Kind;
 
 const VERSION: u32 = 4;
 
-/// In the third version the list said of a path only that it may have changed, and what was put there. In the second
-/// it did not say what was put. In the first, all that an operation kept was at its own path.
+/// Version 3 listed only paths and what was put there, version 2 only paths. Version 1 kept all pre-images at their own
+/// paths.
 const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
-/// Holds an operation as it stands in its file; fields that are not known are passed over.
+/// A stored operation; unknown fields are ignored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
@@ -56,8 +56,7 @@ struct Change {
     replaced: Option<String>,
 }
 
-/// Returns what follows the list of touched paths in an operation's file: a line of JSON, and a line with the
-/// BLAKE3 hash of both.
+/// Encodes the record that follows the list: a line of JSON, and a line with the BLAKE3 hash of list and JSON.
 pub(crate) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>> {
     let stored = Stored {
         version: VERSION,
@@ -89,11 +88,12 @@ fn to_change(change: &OperationChange) -> Change {
     let path = change.path.to_string();
     let inside = change.inside.iter().map(ToString::to_string).collect();
     let replaced = change.replaced.as_ref().map(ToString::to_string);
-    let (before, after) = (text(change.before), text(change.after));
+    let before = text(change.before);
+    let after = text(change.after);
     Change { path, before, after, inside, left, replaced }
 }
 
-/// Reads the bytes of an operation's file; what is damaged, or of another version, is Corrupt.
+/// Decodes an operation's file; a damaged one, or one of another version, is Corrupt.
 pub(crate) fn decode(number: u64, bytes: &[u8]) -> Result<OperationRecord> {
     let stored: Option<Stored> = whole(bytes).and_then(|json| serde_json::from_str(json).ok());
     let operation =
@@ -104,7 +104,7 @@ pub(crate) fn decode(number: u64, bytes: &[u8]) -> Result<OperationRecord> {
     })
 }
 
-/// Returns the line of JSON of a file that is as it was written.
+/// Returns the line of JSON, if the hash is right.
 fn whole(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (before_sum, _) = text.strip_suffix('\n')?.rsplit_once('\n')?;
@@ -124,7 +124,10 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
     let left_alone = stored.left_alone.iter().map(|text| TreePath::parse(text).ok());
     let left_alone = left_alone.collect::<Option<_>>()?;
     let saved = stored.saved.map(|saved| saved.parse()).transpose().ok()?;
-    let (sequence, name, by, at) = (stored.sequence, stored.name, stored.by, at.into());
+    let sequence = stored.sequence;
+    let name = stored.name;
+    let by = stored.by;
+    let at = at.into();
     Some(OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved })
 }
 
@@ -137,7 +140,8 @@ fn from_change(change: Change) -> Option<OperationChange> {
         None => Some(None),
         Some(text) => Kind::from_text(&text).map(Some),
     };
-    let (before, after) = (kind(change.before)?, kind(change.after)?);
+    let before = kind(change.before)?;
+    let after = kind(change.after)?;
     let inside = change.inside.iter().map(|text| TreePath::parse(text).ok());
     let inside = inside.collect::<Option<_>>()?;
     Some(OperationChange {
@@ -145,7 +149,7 @@ fn from_change(change: Change) -> Option<OperationChange> {
         before,
         after,
         inside,
-        left: change.left.as_deref().map(Left::parse),
+        left: change.left.as_deref().map(ContentId::parse),
         replaced: change.replaced.and_then(|text| text.parse().ok()),
     })
 }

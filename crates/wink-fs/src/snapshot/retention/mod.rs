@@ -14,11 +14,11 @@ const DEFAULT_COUNT: usize = 10;
 
 const DEFAULT_SAFETY: usize = 10;
 
-/// Says which snapshots are kept.
+/// Which snapshots are kept.
 ///
 /// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay. What restores and imports
 /// replaced is counted apart from what was asked for, and what agents asked for apart from what
-/// [people](Snapshot::asked_by) did. All that holds for each [line](Snapshot::line) by itself.
+/// [people](Snapshot::asked_by) did. Each [fork](Snapshot::fork) is counted separately.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,12 +39,13 @@ pub struct Retention {
     pub max_safety: usize,
     /// How old a snapshot gets; none means that age decides nothing.
     pub max_age: Option<Duration>,
-    /// Whether those with a tag stay, and do not count.
+    /// Whether those with a tag stay, and do not count. Where space runs out, only the tags of people count: what an agent
+    /// tagged goes then too, after what it did not tag.
     pub keep_tagged: bool,
-    /// How many bytes the history may take on its disk, with all [lines](Snapshot::line); none means as many as
-    /// there are. To take no more, a workspace forgets snapshots of its own line only.
+    /// How many bytes the history may take on its disk, with all [forks](Snapshot::fork); none means as many as
+    /// there are. To take no more, a workspace forgets only its own snapshots.
     pub max_bytes: Option<u64>,
-    /// Whether those go too, where there is too little space, that the count would keep; without, taking a
+    /// Whether those go too, if there is too little space, that the count would keep; without, taking a
     /// snapshot fails then.
     pub space_first: bool,
 }
@@ -103,19 +104,19 @@ impl Retention {
         self
     }
 
-    /// Sets whether those go too, where there is too little space, that the count would keep.
+    /// Sets whether those go too, if there is too little space, that the count would keep.
     #[must_use]
     pub fn space_first(mut self, space_first: bool) -> Self {
         self.space_first = space_first;
         self
     }
 
-    /// Tells whether count or age take anything away that was asked for.
+    /// Returns whether count or age take anything away that was asked for.
     pub(crate) fn limits_requested(&self) -> bool {
         self.max_count.is_some() || self.max_age.is_some()
     }
 
-    /// Tells whether a snapshot is one of those that only so many stay of, and by whom they were asked for.
+    /// Returns whether a snapshot is one of those that only so many stay of, and by whom they were asked for.
     pub(crate) fn counts(&self, snapshot: &Snapshot) -> Option<SnapshotOrigin> {
         let counts = snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot);
         counts.then_some(snapshot.asked_by)
@@ -154,47 +155,62 @@ impl Retention {
     }
 
     /// Returns the snapshots that go next where there is too little space, those that go first in front:
-    /// what restores and imports replaced, then, where no count keeps them, the others that may go, and last
-    /// those that people asked for.
+    /// what restores and imports replaced, then, where no count keeps them, the others that may go: those that
+    /// agents asked for, those that agents tagged, and last those that people asked for, if the space is for a
+    /// person's snapshot.
     pub(crate) fn expendable(
         &self,
         snapshots: &[Snapshot],
         pins: &[Pin],
         now: SystemTime,
+        for_whom: SnapshotOrigin,
     ) -> Vec<SnapshotId> {
-        let may_go: Vec<_> = self.may_go(snapshots, pins, now).collect();
+        let is_persons = |it: &Snapshot| it.asked_by == SnapshotOrigin::User;
+        let is_tagged = |it: &Snapshot| self.is_kept_by_tag(it);
+        let may_go = self.unprotected(snapshots, pins, now);
+        let may_go = may_go.filter(|it| !is_tagged(it) || !is_persons(it));
         let (safety, mut requested): (Vec<_>, Vec<_>) =
-            may_go.into_iter().partition(|it| it.cause == SnapshotCause::Safety);
-        requested.sort_by_key(|it| it.asked_by == SnapshotOrigin::User);
+            may_go.partition(|it| it.cause == SnapshotCause::Safety);
+        requested.sort_by_key(|it| (is_persons(it), is_tagged(it)));
         let is_kept = self.max_count.is_some() && !self.space_first;
-        let requested = requested.into_iter().filter(|_| !is_kept);
+        let is_for_person = for_whom == SnapshotOrigin::User;
+        let requested =
+            requested.into_iter().filter(|it| !is_kept && (is_for_person || !is_persons(it)));
         safety.into_iter().chain(requested).map(|it| it.id).collect()
     }
 
-    /// Returns the snapshots that nothing protects, in their order.
+    /// Returns the snapshots that neither a tag nor a pin protects, without the newest ones, in their order.
     fn may_go<'s>(
         &self,
         snapshots: &'s [Snapshot],
         pins: &[Pin],
         now: SystemTime,
     ) -> impl Iterator<Item = &'s Snapshot> {
+        self.unprotected(snapshots, pins, now).filter(|it| !self.is_kept_by_tag(it))
+    }
+
+    /// Returns the same, with those that have a tag.
+    fn unprotected<'s>(
+        &self,
+        snapshots: &'s [Snapshot],
+        pins: &[Pin],
+        now: SystemTime,
+    ) -> impl Iterator<Item = &'s Snapshot> {
         let newest = newest_of_each_line(snapshots);
-        snapshots.iter().filter(move |it| {
-            !newest.contains(&it.id) && !self.is_kept_by_tag(it) && !is_pinned(&it.id, pins, now)
-        })
+        snapshots.iter().filter(move |it| !newest.contains(&it.id) && !is_pinned(&it.id, pins, now))
     }
 
     fn is_kept_by_tag(&self, snapshot: &Snapshot) -> bool {
         self.keep_tagged && snapshot.tag.is_some()
     }
 
-    /// Returns those among the last of their line, their cause and who asked; those with a tag do not count.
+    /// Returns those among the last of their fork, their cause and who asked; those with a tag do not count.
     fn kept_by_count(&self, snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
         let mut counts: BTreeMap<(Option<&str>, bool, SnapshotOrigin), usize> = BTreeMap::new();
         let mut kept = BTreeSet::new();
         for it in snapshots.iter().rev().filter(|it| !self.is_kept_by_tag(it)) {
             let is_safety = it.cause == SnapshotCause::Safety;
-            let count = counts.entry((it.line.as_deref(), is_safety, it.asked_by)).or_default();
+            let count = counts.entry((it.fork.as_deref(), is_safety, it.asked_by)).or_default();
             *count += 1;
             let most = if is_safety { Some(self.max_safety) } else { self.max_count };
             if most.is_none_or(|most| *count <= most) {
@@ -208,7 +224,7 @@ impl Retention {
 fn newest_of_each_line(snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
     let mut newest: BTreeMap<Option<&str>, (u64, SnapshotId)> = BTreeMap::new();
     for it in snapshots {
-        let last = newest.entry(it.line.as_deref()).or_insert((it.sequence, it.id));
+        let last = newest.entry(it.fork.as_deref()).or_insert((it.sequence, it.id));
         *last = (*last).max((it.sequence, it.id));
     }
     newest.into_values().map(|(_, id)| id).collect()

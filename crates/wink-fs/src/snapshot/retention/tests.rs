@@ -50,7 +50,7 @@ proptest! {
         let is_pinned = |at: usize| pinned >> (at % 64) & 1 == 1;
         let pin = |(at, it): (usize, &Snapshot)| is_pinned(at).then(|| Pin::new(it.id, "test"));
         let pins: Vec<_> = all.iter().enumerate().filter_map(pin).collect();
-        for going in [retention.expired(&all, &pins, at(now)), retention.expendable(&all, &pins, at(now))] {
+        for going in [retention.expired(&all, &pins, at(now)), retention.expendable(&all, &pins, at(now), SnapshotOrigin::User)] {
             for (at, it) in all.iter().enumerate().filter(|(_, it)| going.contains(&it.id)) {
                 prop_assert!(at + 1 < all.len() && !is_pinned(at));
                 prop_assert!(!(retention.keep_tagged && it.tag.is_some()));
@@ -116,7 +116,8 @@ fn safety_goes_first_for_space_and_the_others_only_where_no_count_protects_them(
     let safety = [false, true, false, true, false];
     let all: Vec<_> =
         safety.iter().zip(1..).map(|(safety, at)| snapshot(at, at, false, *safety)).collect();
-    let order = |retention: Retention| retention.expendable(&all, &[], at(100));
+    let order =
+        |retention: Retention| retention.expendable(&all, &[], at(100), SnapshotOrigin::User);
     let [a, b, c, d, _] = ids(&all)[..] else { panic!("five were made") };
     assert_eq!(order(Retention::everything()), [b, d, a, c]);
     assert_eq!(order(Retention::default()), [b, d]);
@@ -133,5 +134,25 @@ fn what_agents_ask_for_pushes_out_nothing_that_people_did_and_goes_first() {
     let retention = Retention::default().max_count(2).space_first(true);
     assert_eq!(retention.expired(&all, &[], at(10)), ids(&agents[..2]));
     let order = [unasked.id, agents[0].id, agents[1].id, agents[2].id, person.id];
-    assert_eq!(retention.expendable(&all, &[], at(10)), order, "the newest stays");
+    let expendable = |for_whom| retention.expendable(&all, &[], at(10), for_whom);
+    assert_eq!(expendable(SnapshotOrigin::User), order, "the newest stays");
+    assert_eq!(expendable(SnapshotOrigin::Agent), order[..4], "a person's stays");
+}
+
+/// Once, a tag kept what an agent had taken, and what a person had taken went for it.
+#[test]
+fn a_tag_by_an_agent_keeps_nothing_when_space_runs_out() {
+    let ask =
+        |number, tagged, by| Snapshot { asked_by: by, ..snapshot(number, number, tagged, false) };
+    let person = ask(1, false, SnapshotOrigin::User);
+    let persons_tag = ask(2, true, SnapshotOrigin::User);
+    let agents_tag = ask(3, true, SnapshotOrigin::Agent);
+    let agents = ask(4, false, SnapshotOrigin::Agent);
+    let newest = ask(5, true, SnapshotOrigin::Agent);
+    let all = [person.clone(), persons_tag, agents_tag.clone(), agents.clone(), newest];
+    let retention = Retention::default().space_first(true);
+    assert_eq!(retention.expired(&all, &[], at(10)), [], "by count it stays");
+    let expendable = |for_whom| retention.expendable(&all, &[], at(10), for_whom);
+    assert_eq!(expendable(SnapshotOrigin::Agent), [agents.id, agents_tag.id]);
+    assert_eq!(expendable(SnapshotOrigin::User), [agents.id, agents_tag.id, person.id]);
 }

@@ -1,4 +1,4 @@
-//! Snapshots whose record is missing although no call forgot them.
+//! Finds snapshots whose record is missing although they were not pruned.
 
 use super::cache;
 use crate::snapshot::Snapshot;
@@ -9,14 +9,13 @@ use crate::store::objects::manifest::PackManifest;
 /// What is missing.
 #[derive(Debug, Default)]
 pub(crate) struct Missing {
-    /// The snapshots that the cache of records still knows.
+    /// Snapshots that the cache of records still has.
     pub(crate) known: Vec<Snapshot>,
     /// The numbers of others.
     pub(crate) numbers: Vec<u64>,
 }
 
-/// Looks for snapshots that should be there, by what is; nothing is said of a store whose manifest does not say
-/// which were forgotten.
+/// Finds missing snapshots by the numbers in use; none if the manifest does not say which were pruned.
 pub(crate) fn look(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) -> Missing {
     let Some(gone) = &manifest.gone else { return Missing::default() };
     let cached = cache::read(disk).records.into_values().map(|it| it.snapshot);
@@ -26,13 +25,12 @@ pub(crate) fn look(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) -> 
     let last = numbers.last().copied().unwrap_or(0).max(manifest.through);
     let is_known = |number: &u64| gone.contains(*number) || numbers.binary_search(number).is_ok();
     let unknown = (1..=last).filter(|number| !is_known(number)).collect();
-    // One that is damaged is there.
+    // A damaged record is not missing.
     let is_missing = |it: &Snapshot| !disk.is_there(&super::place(&it.id.to_string()));
     Missing { known: cached.into_iter().filter(is_missing).collect(), numbers: unknown }
 }
 
-/// Returns all numbers up to the last one that was given of which nothing is there: they are taken for those of
-/// snapshots that were forgotten.
+/// Returns all unused numbers up to the last one, to be counted as pruned.
 pub(crate) fn account(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) -> IntervalSet {
     let mut numbers: Vec<u64> = there.iter().map(|it| it.sequence).collect();
     numbers.sort_unstable();
@@ -41,7 +39,7 @@ pub(crate) fn account(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) 
     IntervalSet::without(&numbers, last.max(manifest.last_number()))
 }
 
-/// Notes which snapshots are about to be forgotten; tells whether there was anything to note.
+/// Notes that snapshots are about to be pruned; returns whether there was anything to note.
 pub(crate) fn forget(
     disk: &Disk,
     manifest: &mut PackManifest,

@@ -1,75 +1,74 @@
-//! The snapshots of a store: their records, tags and pins, and how a new one is published.
+//! The catalog: the records, tags and pins of a store's snapshots.
 
 pub(crate) mod cache;
-pub(crate) mod list;
 pub(crate) mod missing;
-pub(crate) mod orphaned_forks;
 pub(crate) mod pins;
 pub(crate) mod record;
-pub(crate) mod tagging;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::catalog::cache::Known;
+use parking_lot::Mutex;
+
+use super::catalog::cache::CachedRecord;
 use super::disk::{Disk, Stamp};
-use super::failure;
+use super::gc::redact;
 use super::temporary::{Temporary, is_temporary};
+use super::{FORKS_DIRECTORY, Store, failure, lock};
 use crate::error::{Operation, Result};
-use crate::snapshot::{Snapshot, SnapshotId};
+use crate::snapshot::{GONE, Snapshot, SnapshotId, check_tag, check_unused, is_plain_name};
 
-/// The directory that records are in.
+/// The directory of records.
 pub(crate) const DIRECTORY: &str = "snapshots";
 
-/// No record comes near; what is larger is not one.
+/// The largest record; anything larger is damaged.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// So many records are read one by one before all are read from the cache.
+/// Up to this many records are read one by one instead of from the cache.
 const FEW: usize = 4;
 
-/// So many lines more than there are records may the cache have, and as many again as there are records.
+/// How many stale lines the cache may have, in addition to the number of records.
 const SPARE_LINES: usize = 64;
 
-/// Remembers the records that were read, which hardly ever change while they are there.
+/// Keeps records in memory, because they rarely change.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    records: BTreeMap<String, Known>,
-    /// How many lines the cache has, where it was looked at and nothing is missing from it.
+    records: BTreeMap<String, CachedRecord>,
+    /// How many lines the cache has, if it is known to be complete.
     cache_lines: Option<usize>,
 }
 
 impl Catalog {
-    /// Returns the snapshots whose record is whole, in their order.
+    /// Returns the snapshots with an intact record, in order.
     pub(crate) fn list(&self, disk: &Disk) -> io::Result<Vec<Snapshot>> {
         let mut stamps = Vec::new();
         for name in names(disk)? {
-            // One that goes meanwhile is not listed.
+            // A record that is deleted meanwhile is not listed.
             stamps.extend(disk.stamp(&place(&name)).ok().map(|stamp| (name, stamp)));
         }
-        let mut memory = self.memory();
+        let mut memory = self.0.lock();
         memory.look(disk, stamps);
         let mut snapshots: Vec<_> =
             memory.records.values().map(|known| known.snapshot.clone()).collect();
-        // A damaged record may have had a number that was given again.
+        // After damage, two snapshots may have the same number.
         snapshots.sort_by_key(|snapshot| (snapshot.sequence, snapshot.id));
         Ok(snapshots)
     }
 
-    /// Remembers a record that was just published, also for other processes.
+    /// Adds a record that was just published to memory and cache.
     ///
-    /// Only the holder of the lock for publishing does, who has listed the others.
+    /// Requires the publish lock, and a list of the other records.
     pub(super) fn remember(&self, disk: &Disk, snapshot: &Snapshot) {
         let name = snapshot.id.to_string();
         let Ok(stamp) = disk.stamp(&place(&name)) else { return };
-        let known = Known { stamp, snapshot: snapshot.clone() };
-        let mut memory = self.memory();
+        let known = CachedRecord { stamp, snapshot: snapshot.clone() };
+        let mut memory = self.0.lock();
         memory.records.insert(name, known.clone());
         let most = 2 * memory.records.len() + SPARE_LINES;
-        // The snapshot is there, and what is only a cache is not worth a failure.
+        // The snapshot is published already, and a cache is not worth a failure.
         let _ = match memory.cache_lines.filter(|lines| *lines < most) {
             Some(lines) => {
                 memory.cache_lines = Some(lines + 1);
@@ -82,21 +81,17 @@ impl Catalog {
         };
     }
 
-    /// Forgets what was read, because records have been replaced.
+    /// Forgets what was read, because records were replaced.
     pub(super) fn forget(&self) {
-        *self.memory() = Memory::default();
-    }
-
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock() = Memory::default();
     }
 }
 
 impl Memory {
-    /// Makes it hold exactly the records that are there and whole.
+    /// Loads exactly the intact records that are there.
     fn look(&mut self, disk: &Disk, there: Vec<(String, Stamp)>) {
         let mut known = std::mem::take(&mut self.records);
-        let is_known = |known: &BTreeMap<String, Known>, (name, stamp): &(String, Stamp)| {
+        let is_known = |known: &BTreeMap<String, CachedRecord>, (name, stamp): &(String, Stamp)| {
             known.get(name).is_some_and(|it| it.stamp == *stamp)
         };
         if there.iter().filter(|it| !is_known(&known, it)).count() > FEW {
@@ -107,20 +102,20 @@ impl Memory {
         }
         for (name, stamp) in there {
             let found = known.remove(&name).filter(|known| known.stamp == stamp);
-            let read = || Some(Known { stamp, snapshot: read(disk, &name).ok()? });
+            let read = || Some(CachedRecord { stamp, snapshot: read(disk, &name).ok()? });
             self.records.extend(found.or_else(read).map(|known| (name.clone(), known)));
         }
     }
 }
 
-/// Returns the names of all records, damaged ones included.
+/// Returns the names of all records, even damaged ones.
 pub(crate) fn names(disk: &Disk) -> io::Result<Vec<String>> {
     let mut names = disk.names(DIRECTORY)?;
     names.retain(|name| !is_temporary(name));
     Ok(names)
 }
 
-/// Reads one record as it is now.
+/// Reads one record from disk.
 pub(crate) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
     let bytes = disk.read(&place(name), MAX_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failure::no_snapshot(Operation::Restore),
@@ -129,12 +124,12 @@ pub(crate) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
     record::decode(name, &bytes)
 }
 
-/// Reads all records that are whole, as they are now.
+/// Reads all intact records from disk.
 pub(crate) fn read_whole(disk: &Disk) -> io::Result<Vec<Snapshot>> {
     Ok(names(disk)?.iter().filter_map(|name| read(disk, name).ok()).collect())
 }
 
-/// Removes records; those that are not there are passed over.
+/// Deletes records; missing ones are ignored.
 pub(crate) fn remove(disk: &Disk, ids: &[SnapshotId]) -> io::Result<bool> {
     let mut removed = false;
     for id in ids {
@@ -146,12 +141,12 @@ pub(crate) fn remove(disk: &Disk, ids: &[SnapshotId]) -> io::Result<bool> {
     Ok(removed)
 }
 
-/// Returns where the file of a record is.
+/// Returns the path of a record.
 pub(super) fn place(name: &str) -> String {
     format!("{DIRECTORY}/{name}")
 }
 
-/// Writes a record under a temporary name and makes it durable.
+/// Writes a record under a temporary name, and syncs it.
 pub(crate) fn prepare<'a>(disk: &'a Disk, snapshot: &Snapshot) -> Result<Temporary<'a>> {
     let bytes = record::encode(snapshot)?;
     write(disk, snapshot.id.to_string(), &bytes)
@@ -163,4 +158,31 @@ fn write<'a>(disk: &'a Disk, name: String, bytes: &[u8]) -> io::Result<Temporary
     file.write_all(bytes)?;
     file.sync()?;
     Ok(file)
+}
+
+/// Sets or removes the tag of an existing snapshot.
+pub(crate) fn set_tag(store: &Store, id: &SnapshotId, tag: Option<&str>) -> Result<Snapshot> {
+    tag.map_or(Ok(()), check_tag)?;
+    let _shared = lock::share(store.disk())?;
+    let _turn = lock::publish(store.disk())?;
+    let all = store.catalog.list(store.disk());
+    let all = all.map_err(|error| failure::of(Operation::Snapshot, error))?;
+    check_unused(tag, all.iter().filter(|other| other.id != *id))?;
+    let mut snapshot = read(store.disk(), &id.to_string())?;
+    snapshot.retag(tag);
+    redact::replace_record(store, &snapshot)?;
+    store.catalog.forget();
+    Ok(snapshot)
+}
+
+/// Assigns the snapshots of all deleted forks to one fork, so that retention keeps only the last of them, however many
+/// forks there were.
+pub(crate) fn group_orphaned(disk: &Disk, snapshots: &mut [Snapshot]) {
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    for fork in snapshots.iter_mut().filter_map(|snapshot| snapshot.fork.as_mut()) {
+        let is_there = |fork: &String| disk.is_there(&format!("{FORKS_DIRECTORY}/{fork}"));
+        if is_plain_name(fork) && !*known.entry(fork.clone()).or_insert_with(|| is_there(fork)) {
+            GONE.clone_into(fork);
+        }
+    }
 }

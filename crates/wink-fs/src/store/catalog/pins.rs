@@ -1,4 +1,4 @@
-//! The pins on the snapshots of a store: one small file each.
+//! Pins on snapshots: one small file each.
 
 use std::io::{self, Write as _};
 
@@ -16,10 +16,10 @@ pub(crate) const DIRECTORY: &str = "pins";
 const MAX_BYTES: u64 = 64 * 1024;
 const VERSION: u32 = 1;
 
-/// How many characters of the hash of an owner's name are in a file's name.
+/// The length of the owner's hash in a file name.
 const OWNER_CHARACTERS: usize = 32;
 
-/// Holds a pin as it stands in its file.
+/// A pin, as stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
@@ -28,7 +28,7 @@ struct Stored {
     expires: Option<String>,
 }
 
-/// Writes a pin, over the one that its owner has on the snapshot; the lock keeps prunes out.
+/// Writes a pin, replacing the owner's old one; the lock keeps prunes out.
 pub(crate) fn add(disk: &Disk, pin: &Pin) -> Result<()> {
     let _turn = lock::publish(disk)?;
     super::read(disk, &pin.snapshot.to_string())?;
@@ -55,12 +55,12 @@ fn write(disk: &Disk, pin: &Pin, text: &str) -> io::Result<()> {
     file.replace()
 }
 
-/// Takes a pin away and tells whether it was there.
+/// Removes a pin, and returns whether it existed.
 pub(crate) fn remove(disk: &Disk, id: &SnapshotId, owner: &str) -> io::Result<bool> {
     disk.remove(&format!("{DIRECTORY}/{}", file_name(id, owner)))
 }
 
-/// Takes away all pins on a snapshot that is gone.
+/// Removes all pins of deleted snapshots.
 pub(crate) fn remove_all(disk: &Disk, gone: &[SnapshotId]) -> io::Result<()> {
     for name in names(disk)?.iter().filter(|name| pinned(name).is_some_and(|id| gone.contains(&id)))
     {
@@ -69,7 +69,7 @@ pub(crate) fn remove_all(disk: &Disk, gone: &[SnapshotId]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns all pins; one whose file is damaged holds for ever, because it says on what it is.
+/// Returns all pins. A damaged one never expires: its file name still says which snapshot it protects.
 pub(crate) fn list(disk: &Disk) -> io::Result<Vec<Pin>> {
     let mut pins = Vec::new();
     for name in names(disk)? {
@@ -80,7 +80,7 @@ pub(crate) fn list(disk: &Disk) -> io::Result<Vec<Pin>> {
     Ok(pins)
 }
 
-/// Returns the names of pins whose file is damaged.
+/// Returns the names of damaged pins.
 pub(crate) fn damaged(disk: &Disk) -> io::Result<Vec<String>> {
     let mut names = names(disk)?;
     names.retain(|name| {
@@ -107,7 +107,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Pin> {
     (file_name(&pin.snapshot, &pin.owner) == name).then_some(pin)
 }
 
-/// Names the file of a pin, so that what it is on is known whatever becomes of its bytes.
+/// Returns a pin's file name, which identifies the snapshot even if the content is damaged.
 fn file_name(id: &SnapshotId, owner: &str) -> String {
     format!("{id}.{}", &blake3::hash(owner.as_bytes()).to_hex()[..OWNER_CHARACTERS])
 }

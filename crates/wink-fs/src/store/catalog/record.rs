@@ -1,4 +1,4 @@
-//! The file that makes a snapshot of a directory's hash.
+//! The file format of a snapshot's record.
 
 use std::time::SystemTime;
 
@@ -12,10 +12,13 @@ use crate::tree::hash::TreeHash;
 
 const VERSION: u32 = 1;
 
+/// Why a repair left a file out.
+pub(crate) const DAMAGED: &str = "it is damaged";
+
 const AGENT: &str = "agent";
 const NOBODY: &str = "nobody";
 
-/// Holds a snapshot as it stands in its file; fields that are not known are passed over.
+/// A snapshot, as stored; unknown fields are ignored.
 #[derive(Serialize, Deserialize)]
 struct Record {
     version: u32,
@@ -52,14 +55,39 @@ enum Cause {
 struct SkippedEntry {
     path: String,
     why: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    missing: bool,
 }
 
-/// Returns the bytes of a snapshot's file: a line of JSON, and a line with its BLAKE3 hash.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl From<&Skipped> for SkippedEntry {
+    fn from(skipped: &Skipped) -> Self {
+        let Skipped { path, why, is_missing } = skipped.clone();
+        Self { path, why, missing: is_missing }
+    }
+}
+
+impl From<SkippedEntry> for Skipped {
+    fn from(entry: SkippedEntry) -> Self {
+        // Records that a repair wrote before `missing` was added have only the reason.
+        if entry.missing || entry.why == DAMAGED {
+            Self::missing(entry.path, entry.why)
+        } else {
+            Self::new(entry.path, entry.why)
+        }
+    }
+}
+
+/// Encodes a record: a line of JSON, and a line with its BLAKE3 hash.
 pub(crate) fn encode(snapshot: &Snapshot) -> Result<Vec<u8>> {
     Ok(with_sum(&encode_json(snapshot)?).into_bytes())
 }
 
-/// Returns a snapshot as a line of JSON.
+/// Encodes a snapshot as a line of JSON.
 pub(crate) fn encode_json(snapshot: &Snapshot) -> Result<String> {
     let failed = |error: serde_json::Error| Error::system(Operation::Snapshot, error);
     serde_json::to_string(&to_record(snapshot)?).map_err(failed)
@@ -69,7 +97,7 @@ pub(crate) fn with_sum(json: &str) -> String {
     format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex())
 }
 
-/// Returns the line of JSON of a file that ends with its hash; `None` where it is damaged.
+/// Returns the line of JSON if the hash is right.
 pub(crate) fn checked_json(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     let json = text.split('\n').next()?;
@@ -77,7 +105,7 @@ pub(crate) fn checked_json(bytes: &[u8]) -> Option<&str> {
 }
 
 fn to_record(snapshot: &Snapshot) -> Result<Record> {
-    let Snapshot { tag, message, line, backend, strategy, reference, excluded, .. } =
+    let Snapshot { tag, message, fork, backend, strategy, reference, excluded, .. } =
         snapshot.clone();
     let skipped = snapshot.skipped.iter();
     Ok(Record {
@@ -97,7 +125,7 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
             SnapshotOrigin::Agent => Some(AGENT.to_owned()),
             SnapshotOrigin::Auto => Some(NOBODY.to_owned()),
         },
-        line,
+        line: fork,
         file_count: snapshot.file_count,
         total_bytes: snapshot.total_bytes,
         backend,
@@ -106,9 +134,7 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
         tree_hash: snapshot.tree_hash.map_or_else(String::new, |hash| hash.to_string()),
         point_in_time: snapshot.point_in_time,
         excluded,
-        skipped: skipped
-            .map(|s| SkippedEntry { path: s.path.clone(), why: s.why.clone() })
-            .collect(),
+        skipped: skipped.map(SkippedEntry::from).collect(),
     })
 }
 
@@ -119,7 +145,7 @@ pub(crate) fn time_text(time: SystemTime) -> Result<String> {
     })
 }
 
-/// Reads the bytes of the file named `name`; what is damaged is Corrupt.
+/// Decodes the record `name`; a damaged one is Corrupt.
 pub(crate) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
     let json = checked_json(bytes).ok_or_else(|| broken(name))?;
     check_version(name, json)?;
@@ -128,13 +154,13 @@ pub(crate) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
     if snapshot.id.to_string() == name { Ok(snapshot) } else { Err(broken(name)) }
 }
 
-/// Reads a line of JSON; `None` where it is not one that [`encode_json`] could have made.
+/// Decodes a line of JSON; `None` if it is not valid.
 pub(crate) fn decode_json(json: &str) -> Option<Snapshot> {
     let record: Record = serde_json::from_str(json).ok()?;
     (record.version == VERSION).then(|| from_record(record)).flatten()
 }
 
-/// Looks at the version alone: a later one may have other fields.
+/// Checks the version first, because a later one may have other fields.
 fn check_version(name: &str, json: &str) -> Result<()> {
     #[derive(Deserialize)]
     struct Versioned {
@@ -180,7 +206,7 @@ fn from_record(record: Record) -> Option<Snapshot> {
             Some(NOBODY) => SnapshotOrigin::Auto,
             _ => SnapshotOrigin::User,
         },
-        line: record.line,
+        fork: record.line,
         file_count: record.file_count,
         total_bytes: record.total_bytes,
         backend: record.backend,
@@ -189,6 +215,6 @@ fn from_record(record: Record) -> Option<Snapshot> {
         tree_hash: Some(TreeHash::from_bytes(*tree_hash.as_bytes())),
         point_in_time: record.point_in_time,
         excluded: record.excluded,
-        skipped: skipped.map(|skipped| Skipped::new(skipped.path, skipped.why)).collect(),
+        skipped: skipped.map(Skipped::from).collect(),
     })
 }

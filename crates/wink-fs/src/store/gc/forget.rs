@@ -1,35 +1,35 @@
-//! How snapshots get out of a store: the packs they wrote are accounted for first.
+//! Removes snapshots; the packs that they wrote are entered in the manifest first.
 
 use std::io;
 use std::time::SystemTime;
 
 use crate::error::{ErrorKind, Operation, Result};
 use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
-use crate::store::catalog::{self, cache, missing, orphaned_forks, pins};
+use crate::store::catalog::{self, cache, missing, pins};
 use crate::store::disk::Disk;
 use crate::store::objects::manifest::PackManifest;
 use crate::store::{INDEX, Store, failure, lock};
 
-/// Forgets the chosen snapshots, while no other process publishes or pins one.
+/// Removes the chosen snapshots, while no other process publishes or pins one.
 pub(crate) fn forget(store: &Store, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
     let failed = |error| failure::of(Operation::Prune, error);
     let disk = store.disk();
     let _turn = lock::publish(disk)?;
     let mut snapshots = store.catalog.list(disk).map_err(failed)?;
-    orphaned_forks::settle(disk, &mut snapshots);
+    catalog::group_orphaned(disk, &mut snapshots);
     let chosen = choose(&snapshots, &pins::list(disk).map_err(failed)?);
     let going: Vec<_> = snapshots.into_iter().filter(|it| chosen.contains(&it.id)).collect();
-    take_away(store, &going).map_err(failed)?;
+    remove_records(store, &going).map_err(failed)?;
     Ok(going)
 }
 
-/// Forgets one snapshot, also one whose record is damaged.
+/// Removes one snapshot, even if its record is damaged.
 pub(crate) fn delete(store: &Store, id: &SnapshotId) -> Result<bool> {
     let _turn = lock::publish(store.disk())?;
     delete_now(store, id)
 }
 
-/// Forgets one snapshot unless a pin holds it.
+/// Removes one snapshot, unless it is pinned.
 pub(crate) fn delete_unpinned(store: &Store, id: &SnapshotId, now: SystemTime) -> Result<bool> {
     let _turn = lock::publish(store.disk())?;
     let pins = pins::list(store.disk()).map_err(|error| failure::of(Operation::Prune, error))?;
@@ -39,14 +39,18 @@ pub(crate) fn delete_unpinned(store: &Store, id: &SnapshotId, now: SystemTime) -
 fn delete_now(store: &Store, id: &SnapshotId) -> Result<bool> {
     let failed = |error| failure::of(Operation::Delete, error);
     match catalog::read(store.disk(), &id.to_string()) {
-        Ok(snapshot) => take_away(store, &[snapshot]).map(|()| true).map_err(failed),
+        Ok(snapshot) => remove_records(store, &[snapshot]).map(|()| true).map_err(failed),
         Err(error) if error.kind() == ErrorKind::SnapshotNotFound => Ok(false),
-        Err(_) => take_damaged_away(store, id).map_err(failed),
+        Err(error) if error.kind() == ErrorKind::Corrupt => {
+            remove_damaged(store, id).map_err(failed)
+        }
+        // A record that cannot be read now may be intact. Its pack and its number are not known without it.
+        Err(error) => Err(error.during(Operation::Delete)),
     }
 }
 
 /// Removes a damaged record, whose number is unknown.
-fn take_damaged_away(store: &Store, id: &SnapshotId) -> io::Result<bool> {
+fn remove_damaged(store: &Store, id: &SnapshotId) -> io::Result<bool> {
     let disk = store.disk();
     let there = store.catalog.list(disk)?;
     let mut unnoted = None;
@@ -59,8 +63,8 @@ fn take_damaged_away(store: &Store, id: &SnapshotId) -> io::Result<bool> {
     Ok(removed)
 }
 
-/// Removes records; other snapshots may rely on what was written with them.
-fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
+/// Removes records. Other snapshots may need the packs that were written with them, so the manifest lists those first.
+fn remove_records(store: &Store, going: &[Snapshot]) -> io::Result<()> {
     if going.is_empty() {
         return Ok(());
     }
@@ -68,6 +72,7 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
     let mut unnoted = None;
     if let Some(mut manifest) = PackManifest::read(disk)?.whole() {
         let there = store.catalog.list(disk)?;
+        // A record is the only reference to its pack, and later snapshots may need objects in it.
         let takes_over = manifest.take_over(going);
         if missing::forget(disk, &mut manifest, &there, going) | takes_over {
             unnoted = note(store, manifest, takes_over)?;
@@ -80,9 +85,10 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the manifest. Where the disk is full and it need not come first, returns it, to be written afterwards: to
-/// forget snapshots is how space is given back. Where it must come first, it takes the place of what can be found
-/// out again.
+/// Writes the manifest.
+///
+/// On a full disk it is returned, to be written later, unless it must come first: removing snapshots is how space is
+/// freed. If it must come first, files that can be rebuilt are deleted to make room.
 fn note(
     store: &Store,
     manifest: PackManifest,
@@ -94,6 +100,7 @@ fn note(
         Err(error) if is_full(&error) => {}
         noted => return noted.map(|()| None),
     }
+    // The index and the cache of records can be rebuilt, so they go first.
     store.history.remove(INDEX)?;
     let noted = manifest.note(disk).or_else(|_| {
         disk.remove(cache::PLACE)?;
@@ -106,8 +113,9 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Writes the manifest in the space that records left. If not even that is enough, `verify` reports snapshots as missing
-/// that were deleted permanently, which does no harm.
+/// Writes the manifest into the space that records left.
+///
+/// If even that fails, `verify` reports pruned snapshots as missing, which does no harm.
 fn note_again(disk: &Disk, manifest: Option<PackManifest>) {
     let _ = manifest.map(|manifest| manifest.note(disk));
 }

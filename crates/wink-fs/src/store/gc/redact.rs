@@ -1,4 +1,4 @@
-//! Takes paths out of all snapshots, so that their bytes are gone from the store.
+//! Removes paths from all snapshots, and their content from the store.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -14,14 +14,14 @@ use crate::store::objects::pack::PackWriter;
 use crate::store::temporary::Temporary;
 use crate::store::tree::read_directory;
 use crate::store::{Store, failure, lock};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::merkle::{self, Identity};
 use crate::tree::scope::Exclusions;
 
 const WHY: &str = "it was taken out of all snapshots";
 
-/// Takes out what matches; a kill leaves some snapshots as they were, and all of them whole.
+/// Removes matching paths; a kill leaves every snapshot either old or new.
 pub(crate) fn redact(store: &Store, out: &Exclusions) -> Result<Redacted> {
     let mut redacted = {
         let _only = lock::prune(store.disk())?;
@@ -29,7 +29,7 @@ pub(crate) fn redact(store: &Store, out: &Exclusions) -> Result<Redacted> {
         rewrite(store, out)?
     };
     store.catalog.forget();
-    // Also where nothing matches any more: another time may have been killed on its way.
+    // Even if nothing matches: an earlier run may have been killed before this.
     redacted.reclaimed = super::reclaim(store, Care::Thorough)?;
     Ok(redacted)
 }
@@ -58,11 +58,12 @@ fn rewrite(store: &Store, out: &Exclusions) -> Result<Redacted> {
     Ok(redacted)
 }
 
-/// Makes the new directories part of the store, before any record names them.
+/// Publishes the new directories, before any record refers to them.
 pub(crate) fn publish(store: &Store, writer: PackWriter<'_>) -> io::Result<()> {
     let Some(mut pack) = writer.finish()? else { return Ok(()) };
     pack.file.publish()?;
     if let Some(mut manifest) = PackManifest::read(store.disk())?.whole() {
+        // No record refers to this pack, so only the manifest keeps it from being deleted.
         manifest.packs.insert(pack.id.clone(), Trust::Everything);
         manifest.write(store.disk())?;
     }
@@ -70,7 +71,7 @@ pub(crate) fn publish(store: &Store, writer: PackWriter<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a record in the place of another of the same id and number.
+/// Replaces a record by one of the same id and number.
 pub(crate) fn replace_record(store: &Store, snapshot: &Snapshot) -> Result<()> {
     let bytes = record::encode(snapshot)?;
     let write = || {
@@ -83,10 +84,10 @@ pub(crate) fn replace_record(store: &Store, snapshot: &Snapshot) -> Result<()> {
     write().map_err(failed)
 }
 
-/// What became of a directory.
+/// The result for one directory.
 #[derive(Clone, Default)]
 struct Rewritten {
-    /// Its new hash, where it is another than it was.
+    /// Its new hash, if it changed.
     hash: Option<TreeHash>,
     files: u64,
     bytes: u64,
@@ -97,12 +98,12 @@ struct Redaction<'a, 'd> {
     store: &'a Store,
     out: &'a Exclusions,
     writer: &'a PackWriter<'d>,
-    /// What became of directories; most are the same in many snapshots.
+    /// Results by directory, because most are shared by many snapshots.
     known: HashMap<(TreePath, TreeHash), Rewritten>,
 }
 
 impl Redaction<'_, '_> {
-    /// Returns the snapshot as it is without what matches, where anything does.
+    /// Returns the snapshot without matching paths, if there were any.
     fn snapshot(&mut self, mut snapshot: Snapshot) -> Result<Option<(Snapshot, Vec<TreePath>)>> {
         let Some(root) = snapshot.tree_hash else { return Ok(None) };
         let root = self.directory(&TreePath::root(), &root)?;
@@ -130,9 +131,10 @@ impl Redaction<'_, '_> {
     }
 
     fn rewrite(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Rewritten> {
-        let entries = read_directory(&self.store.objects, hash).map_err(failed)?;
-        let (mut rewritten, mut encoded) = (Rewritten::default(), Vec::new());
-        for (name, identity) in entries {
+        let directory = read_directory(&self.store.objects, hash).map_err(failed)?;
+        let mut rewritten = Rewritten::default();
+        let mut encoded = merkle::encode_start(directory.mode);
+        for (name, identity) in directory.entries {
             let path = path.join(&name)?;
             if self.out.matches_entry(&path) {
                 self.count(&mut rewritten, &identity).map_err(failed)?;
@@ -144,14 +146,15 @@ impl Redaction<'_, '_> {
         }
         if !rewritten.paths.is_empty() {
             let new = merkle::directory_hash(&encoded);
-            let (id, size) = (ObjectId::directory(&new), encoded.len() as u64);
+            let id = ObjectId::directory(&new);
+            let size = encoded.len() as u64;
             self.writer.add(id, size, &encoded).map_err(failed)?;
             rewritten.hash = Some(new);
         }
         Ok(rewritten)
     }
 
-    /// Returns what an entry that stays is known by from now on.
+    /// Returns the new identity of an entry that stays.
     fn entry(
         &mut self,
         rewritten: &mut Rewritten,
@@ -166,13 +169,16 @@ impl Redaction<'_, '_> {
         Ok(Identity::Directory(below.hash.unwrap_or(hash)))
     }
 
-    /// Counts what goes with an entry.
+    /// Counts what is removed with an entry.
     fn count(&self, gone: &mut Rewritten, identity: &Identity) -> io::Result<()> {
         let objects = &self.store.objects;
         let bytes = match identity {
             Identity::Directory(hash) => {
                 let below = read_directory(objects, hash)?;
-                return below.iter().try_for_each(|(_, it)| descend(|| self.count(gone, it)));
+                return below
+                    .entries
+                    .iter()
+                    .try_for_each(|(_, it)| descend(|| self.count(gone, it)));
             }
             Identity::Link(hash) => objects.size(&ObjectId::link(hash))?,
             Identity::File { hash, .. } => objects.locate_file(hash)?.row.size,

@@ -1,4 +1,4 @@
-//! Copies what is needed of packs into new ones.
+//! Copies needed objects into new packs.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,13 +12,13 @@ use crate::store::objects::pack::{
 };
 use crate::util::parallel;
 
-/// About how large a new pack gets.
+/// The approximate size of a new pack.
 const PACK_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Objects of one pack that are copied.
+/// The objects to copy from one pack.
 pub(super) type Source<'s> = (&'s Arc<Pack>, &'s [ObjectRow]);
 
-/// Writes new packs that are durable and not published yet.
+/// Writes new packs and syncs them; they are not published yet.
 pub(super) fn write<'d>(
     disk: &'d Disk,
     sources: &[Source<'_>],
@@ -32,9 +32,11 @@ pub(super) fn write<'d>(
     Ok(written)
 }
 
-/// Divides packs into groups of about the size of a pack.
+/// Groups packs to about the size of a new one.
 fn by_size<'a, 's>(sources: &'a [Source<'s>]) -> Vec<&'a [Source<'s>]> {
-    let (mut groups, mut start, mut bytes) = (Vec::new(), 0, 0);
+    let mut groups = Vec::new();
+    let mut start = 0;
+    let mut bytes = 0;
     for (at, (_, rows)) in sources.iter().enumerate() {
         bytes += rows.iter().map(|row| u64::from(row.length)).sum::<u64>();
         if bytes >= PACK_BYTES {
@@ -62,7 +64,7 @@ fn copy(disk: &Disk, writer: &PackWriter<'_>, (pack, rows): &Source<'_>) -> io::
     copied.map(drop)
 }
 
-/// Returns how many objects each block holds.
+/// Returns how many objects each block has.
 fn block_counts(pack: &Pack) -> io::Result<BTreeMap<u32, usize>> {
     let mut counts = BTreeMap::new();
     for row in pack.objects() {
@@ -71,7 +73,7 @@ fn block_counts(pack: &Pack) -> io::Result<BTreeMap<u32, usize>> {
     Ok(counts)
 }
 
-/// Small blocks are better packed anew, together.
+/// Small blocks compress better together.
 fn is_full(rows: &[ObjectRow]) -> bool {
     let full = match rows[0].id.kind {
         ObjectKind::Blob => BLOCK_BYTES / 2,

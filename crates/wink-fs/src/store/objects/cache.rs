@@ -1,17 +1,18 @@
-//! The blocks that were read last.
+//! A cache of blocks.
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use super::pack::Pack;
 
-/// How many bytes of blocks are kept: enough for all threads of a walk in the order of paths.
+/// How many bytes of blocks are cached: enough for all threads of a walk in the order of paths.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Keeps the blocks that were used last, the newest in front.
+/// Caches the blocks used last, the newest in front.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache(Mutex<Kept>);
 
@@ -29,23 +30,19 @@ struct Block {
 }
 
 impl BlockCache {
-    /// Returns a block, which is read where it is not kept.
+    /// Returns a block, from the cache or from disk.
     pub(crate) fn get(
         &self,
         pack: &Arc<Pack>,
         number: u32,
         read: impl FnOnce() -> io::Result<Bytes>,
     ) -> io::Result<Bytes> {
-        if let Some(kept) = self.kept().take(pack, number) {
+        if let Some(kept) = self.0.lock().take(pack, number) {
             return Ok(kept);
         }
         let bytes = read()?;
-        self.kept().put(Block { pack: Arc::clone(pack), number, bytes: bytes.clone() });
+        self.0.lock().put(Block { pack: Arc::clone(pack), number, bytes: bytes.clone() });
         Ok(bytes)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

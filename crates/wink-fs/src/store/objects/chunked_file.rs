@@ -1,22 +1,22 @@
-//! The content of a large file, read part by part.
+//! Reads the content of a large file, part by part.
 
 use std::io;
 use std::ops::Deref;
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use super::index::ObjectIndex;
 use super::object::ObjectId;
 use crate::error::damaged;
 use crate::hash::ContentHash;
-use crate::store::catalog::list::Part;
+use crate::store::objects::part_list::Part;
 use crate::tree::content::ReadAt;
 
 /// Reads a large file at any position.
 ///
-/// Every part is checked by its own hash. That the parts together are the file is checked when they are
-/// read from the first byte to the last, before the last bytes are returned.
+/// Every part is checked by its own hash. A read from start to end also checks the file's hash, before it returns the
+/// last bytes.
 pub(crate) struct LargeFile<L> {
     objects: L,
     hash: ContentHash,
@@ -33,7 +33,7 @@ struct Placed {
 struct State {
     /// The part that was read last.
     last: Option<(usize, Bytes)>,
-    /// The hash of everything up to a position, where all was read in order.
+    /// The hash up to a position, if everything was read in order.
     hasher: blake3::Hasher,
     hashed: u64,
 }
@@ -50,7 +50,7 @@ impl<L: Deref<Target = ObjectIndex>> LargeFile<L> {
         Self { objects, hash, parts, state: Mutex::default() }
     }
 
-    /// Reads the whole file, keeping nothing.
+    /// Reads and checks the whole file.
     pub(crate) fn check(&self) -> io::Result<()> {
         let mut state = State::default();
         for at in 0..self.parts.len() {
@@ -78,7 +78,7 @@ impl<L: Deref<Target = ObjectIndex>> LargeFile<L> {
         Ok(bytes)
     }
 
-    /// Hashes bytes that continue what was read before, and judges the whole at its end.
+    /// Hashes bytes that follow those read before, and checks the hash at the end.
     fn see(&self, state: &mut State, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if offset == 0 {
             (state.hasher, state.hashed) = (blake3::Hasher::new(), 0);
@@ -108,7 +108,7 @@ impl<L: Deref<Target = ObjectIndex> + Send + Sync> ReadAt for LargeFile<L> {
             return Ok(0);
         }
         let at = self.parts.partition_point(|placed| placed.start <= offset) - 1;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let bytes = self.part(at, &mut state)?;
         let rest = &bytes[(offset - self.parts[at].start) as usize..];
         let count = rest.len().min(buffer.len());

@@ -1,4 +1,4 @@
-//! A large file, cut where its content says, so that an edit changes only the parts around it.
+//! Splits large files at content-defined boundaries, so that an edit changes only the parts around it.
 
 use std::io::{self, Read};
 
@@ -6,11 +6,11 @@ use fastcdc::v2020::{ChunkData, StreamCDC};
 
 use super::object::ObjectId;
 use crate::hash::ContentHash;
-use crate::store::catalog::list::{self, Part};
+use crate::store::objects::part_list::{self, Part};
 use crate::tree::content::Content;
 use crate::util::parallel;
 
-/// Files over this size are kept in parts.
+/// Larger files are stored in parts.
 pub(crate) const LARGE_FILE_BYTES: u64 = 1024 * 1024;
 
 const MIN_BYTES: usize = 256 * 1024;
@@ -20,14 +20,15 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// How many parts are in memory at once, for as many threads.
 const TOGETHER: usize = 4;
 
-/// Keeps the parts of a large file and the list of them, and returns the hash of the whole.
+/// Stores the parts of a large file and their list, and returns the hash of the file.
 pub(crate) fn keep(
     content: &Content,
     keep: impl Fn(ObjectId, u64, &[u8]) -> io::Result<()> + Sync,
 ) -> io::Result<ContentHash> {
     let source = content.reader().take(content.len());
     let mut chunks = StreamCDC::new(source, MIN_BYTES, AVERAGE_BYTES, MAX_BYTES);
-    let (mut hasher, mut parts) = (blake3::Hasher::new(), Vec::new());
+    let mut hasher = blake3::Hasher::new();
+    let mut parts = Vec::new();
     loop {
         let together = chunks.by_ref().take(TOGETHER).collect::<Result<Vec<_>, _>>()?;
         if together.is_empty() {
@@ -43,9 +44,9 @@ pub(crate) fn keep(
         parts.extend(kept?);
     }
     let hash = ContentHash::from_bytes(hasher.finalize().into());
-    // A file of one part has that part's hash.
+    // A file of one part has that part's hash, and needs no list.
     if parts.len() > 1 {
-        keep(ObjectId::list(&hash), list::size(&parts), &list::encode(&parts))?;
+        keep(ObjectId::list(&hash), part_list::size(&parts), &part_list::encode(&parts))?;
     }
     Ok(hash)
 }

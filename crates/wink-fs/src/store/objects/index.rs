@@ -1,10 +1,11 @@
-//! All objects of a store, in whatever pack they are.
+//! The object index: finds objects in all packs of a store.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::RwLock;
 
 use super::cache::BlockCache;
 use super::manifest::Trust;
@@ -14,22 +15,22 @@ use crate::error::{damaged, worded};
 use crate::hash::ContentHash;
 use crate::store::disk::Disk;
 
-/// How often the packs are looked at again because one of them went meanwhile.
+/// How often the packs are listed again because one was deleted meanwhile.
 const LOOKS: usize = 3;
 
 const FILE_KINDS: [ObjectKind; 2] = [ObjectKind::Blob, ObjectKind::List];
 
-/// Holds the packs that were there at one moment.
+/// The packs of one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackSet {
     packs: Vec<Arc<Pack>>,
-    /// The ids of packs that cannot be used, and why.
+    /// The ids of unusable packs, with the reasons.
     pub(crate) unusable: Vec<(String, String)>,
-    /// The ids of packs whose directories and lists say nothing of what they name.
+    /// The ids of packs whose directories and lists may refer to objects that are gone.
     contents_only: HashSet<String>,
 }
 
-/// Says where an object is.
+/// The location of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Located {
     pack: Arc<Pack>,
@@ -47,7 +48,7 @@ impl Located {
 }
 
 impl PackSet {
-    /// Returns what a snapshot may rely on, by the packs that are expected to be there.
+    /// Returns the packs that a snapshot may refer to, given those that must exist.
     pub(crate) fn relied_on(&self, expected: &BTreeMap<String, Trust>) -> Self {
         let is_expected = |pack: &&Arc<Pack>| expected.contains_key(&pack.id);
         let contents_only = expected.iter().filter(|(_, trust)| **trust == Trust::Contents);
@@ -70,7 +71,7 @@ impl PackSet {
         self.find(&id.key, &[id.kind]).is_some_and(|found| found.is_ok())
     }
 
-    /// Finds a file's content, as one object or as a list of parts.
+    /// Finds a file's content, as one object or a list of parts.
     pub(crate) fn find_file(&self, hash: &ContentHash) -> Option<io::Result<Located>> {
         self.find(hash.as_bytes(), &FILE_KINDS)
     }
@@ -79,6 +80,7 @@ impl PackSet {
         self.packs.iter().find_map(|pack| {
             let found = pack.find(key, kinds)?;
             let is_usable = |row: &ObjectRow| {
+                // In a pack kept for its contents, directories and lists may refer to deleted objects.
                 !row.id.kind.names_others() || !self.contents_only.contains(&pack.id)
             };
             Some(found.map(|row| Located::new(pack, row)))
@@ -87,55 +89,55 @@ impl PackSet {
     }
 }
 
-/// Reads objects of a store; tables of packs are read when the first object is asked for.
+/// Reads objects of a store; the tables of packs are loaded on first use.
 #[derive(Debug)]
 pub(crate) struct ObjectIndex {
     pub(crate) disk: Disk,
-    packs_there: RwLock<Option<Arc<PackSet>>>,
+    packs: RwLock<Option<Arc<PackSet>>>,
     cache: BlockCache,
 }
 
 impl ObjectIndex {
     pub(crate) fn new(disk: Disk) -> Self {
-        Self { disk, packs_there: RwLock::default(), cache: BlockCache::default() }
+        Self { disk, packs: RwLock::default(), cache: BlockCache::default() }
     }
 
-    /// Returns the packs that are there by now.
+    /// Lists the packs again.
     pub(crate) fn refresh(&self) -> io::Result<Arc<PackSet>> {
         let known = self.known().unwrap_or_default();
-        let mut packs_there = self.read_shelf(&known)?;
-        // A prune may have taken one away after its name was read.
+        let mut packs = self.list_packs(&known)?;
+        // A prune may have deleted a pack after its name was listed.
         for _ in 0..LOOKS {
-            if packs_there.unusable.is_empty() || self.are_there(&packs_there.unusable)? {
+            // self.are_there(&packs.unusable)? {||A deleted pack is not a damaged one.
+            if packs.unusable.is_empty() || self.are_there(&packs.unusable)? {
                 break;
             } else {
-                packs_there = self.read_shelf(&packs_there)?
+                packs = self.list_packs(&packs)?
             }
         }
-        let packs_there = Arc::new(packs_there);
-        *self.packs_there.write().unwrap_or_else(PoisonError::into_inner) =
-            Some(Arc::clone(&packs_there));
-        Ok(packs_there)
+        let packs = Arc::new(packs);
+        *self.packs.write() = Some(Arc::clone(&packs));
+        Ok(packs)
     }
 
-    /// Returns the packs as they were when they were last looked at.
-    fn packs_there(&self) -> io::Result<Arc<PackSet>> {
+    /// Returns the packs of the last listing.
+    fn packs(&self) -> io::Result<Arc<PackSet>> {
         self.known().map_or_else(|| self.refresh(), Ok)
     }
 
     fn known(&self) -> Option<Arc<PackSet>> {
-        self.packs_there.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.packs.read().clone()
     }
 
-    fn read_shelf(&self, known: &PackSet) -> io::Result<PackSet> {
-        let mut packs_there = PackSet::default();
+    fn list_packs(&self, known: &PackSet) -> io::Result<PackSet> {
+        let mut packs = PackSet::default();
         for id in self.pack_ids()? {
             match known.packs.iter().find(|pack| pack.id == id) {
-                Some(pack) => packs_there.packs.push(Arc::clone(pack)),
-                None => self.open_pack(&mut packs_there, id)?,
+                Some(pack) => packs.packs.push(Arc::clone(pack)),
+                None => self.open_pack(&mut packs, id)?,
             }
         }
-        Ok(packs_there)
+        Ok(packs)
     }
 
     fn are_there(&self, packs: &[(String, String)]) -> io::Result<bool> {
@@ -143,33 +145,33 @@ impl ObjectIndex {
         Ok(packs.iter().all(|(id, _)| ids.contains(id)))
     }
 
-    /// Returns the ids of the packs that are there, sorted.
+    /// Returns the ids of all packs, sorted.
     pub(crate) fn pack_ids(&self) -> io::Result<Vec<String>> {
         let names = self.disk.names(pack::DIRECTORY)?;
         let ids = names.iter().filter(|name| !crate::store::temporary::is_temporary(name));
         Ok(ids.filter_map(|name| pack::id_of(name)).map(String::from).collect())
     }
 
-    /// Opens a pack; one that is damaged does not keep the others from being used.
-    fn open_pack(&self, packs_there: &mut PackSet, id: String) -> io::Result<()> {
+    /// Opens a pack; a damaged one does not prevent the use of the others.
+    fn open_pack(&self, packs: &mut PackSet, id: String) -> io::Result<()> {
         match Pack::open(&self.disk, &id) {
-            Ok(pack) => packs_there.packs.push(Arc::new(pack)),
+            Ok(pack) => packs.packs.push(Arc::new(pack)),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                packs_there.unusable.push((id, error.to_string()));
+                packs.unusable.push((id, error.to_string()));
             }
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    /// Finds a file's content, as one object or as a list of parts.
+    /// Finds a file's content, as one object or a list of parts.
     pub(crate) fn locate_file(&self, hash: &ContentHash) -> io::Result<Located> {
         self.locate(&ObjectId::blob(hash), &FILE_KINDS)
     }
 
-    /// Finds an object; another process may have added it a moment ago.
+    /// Finds an object, even one that another process added a moment ago.
     fn locate(&self, id: &ObjectId, kinds: &[ObjectKind]) -> io::Result<Located> {
-        let found = self.packs_there()?.find(&id.key, kinds);
+        let found = self.packs()?.find(&id.key, kinds);
         let found = match found {
             None => self.refresh()?.find(&id.key, kinds),
             found => found,
@@ -177,7 +179,7 @@ impl ObjectIndex {
         found.unwrap_or_else(|| Err(damaged(format!("the {id} is missing; verify the store"))))
     }
 
-    /// Returns what an object stands for has of bytes.
+    /// Returns the size of the file that an object stands for.
     pub(crate) fn size(&self, id: &ObjectId) -> io::Result<u64> {
         Ok(self.locate(id, &[id.kind])?.row.size)
     }
@@ -187,7 +189,7 @@ impl ObjectIndex {
         self.read(&self.locate(id, &[id.kind])?)
     }
 
-    /// Returns the checked bytes of an object that was found; a prune may have moved it since.
+    /// Returns the checked bytes of a located object, even if a prune moved it since.
     pub(crate) fn read(&self, located: &Located) -> io::Result<Bytes> {
         let failure = match self.read_there(located) {
             Err(failure) => failure,
@@ -211,12 +213,12 @@ impl ObjectIndex {
     }
 }
 
-/// Cuts an object out of its block; `None` where it does not lie in it.
+/// Cuts an object out of its block; `None` if it is out of range.
 pub(crate) fn cut(row: &ObjectRow, block: &Bytes) -> Option<Bytes> {
     let start = row.offset as usize;
     let end = start.checked_add(row.length as usize)?;
     let bytes = block.get(start..end)?;
-    // A small piece must not keep the whole block in memory.
+    // A small slice must not keep the whole block in memory.
     Some(if bytes.len() > block.len() / 2 {
         block.slice(start..end)
     } else {
@@ -224,14 +226,14 @@ pub(crate) fn cut(row: &ObjectRow, block: &Bytes) -> Option<Bytes> {
     })
 }
 
-/// Refuses bytes that are not those of the object.
+/// Checks the bytes of an object against its hash.
 pub(crate) fn check(row: &ObjectRow, bytes: Option<Bytes>) -> io::Result<Bytes> {
     bytes.filter(|bytes| row.id.names(bytes)).ok_or_else(|| {
         damaged(format!("the bytes of the {} are damaged; verify the store", row.id))
     })
 }
 
-/// Says which object could not be read because of a failure.
+/// Adds the object's name to an error.
 fn naming(row: &ObjectRow, error: io::Error) -> io::Error {
     let kind = match error.kind() {
         kind @ (io::ErrorKind::InvalidData | io::ErrorKind::NotFound) => kind,

@@ -1,8 +1,8 @@
-//! A set of numbers, most of which follow each other.
+//! A set of numbers that are mostly consecutive.
 
 use serde::{Deserialize, Serialize};
 
-/// Holds the first and the last of each run, in their order.
+/// The first and last number of each run, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct IntervalSet(Vec<(u64, u64)>);
 
@@ -12,12 +12,12 @@ impl IntervalSet {
         self.0.get(at).is_some_and(|(first, _)| *first <= number)
     }
 
-    /// Returns the largest; 0 where there is none.
+    /// Returns the largest number, or 0.
     pub(crate) fn last(&self) -> u64 {
         self.0.last().map_or(0, |(_, last)| *last)
     }
 
-    /// Adds numbers; tells whether there were any to add.
+    /// Adds numbers; returns whether any was new.
     pub(crate) fn add(&mut self, numbers: impl IntoIterator<Item = u64>) -> bool {
         let before = self.0.clone();
         let mut runs = before.clone();
@@ -33,7 +33,7 @@ impl IntervalSet {
         self.0 != before
     }
 
-    /// Returns the numbers from 1 to the last one that are not among some, which are sorted.
+    /// Returns the numbers from 1 to `last` that are not in a sorted list.
     pub(crate) fn without(sorted: &[u64], last: u64) -> Self {
         let mut runs = Vec::new();
         let mut next = 1;

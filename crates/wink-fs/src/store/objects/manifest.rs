@@ -1,8 +1,7 @@
-//! The list of the packs that must be there, and of what in them a snapshot may rely on.
+//! The manifest: the packs that must exist, and how far each can be trusted.
 //!
-//! A record names the pack that was written with it. When space is given back, packs go and others take
-//! over what is still needed of them; then the manifest says which packs there are, for all records up to
-//! a number. What records after that name is to be there too.
+//! A record refers to the pack that was written with it. After garbage collection the manifest lists all packs, for all
+//! records up to a number. Later records still refer to their own packs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -19,24 +18,23 @@ pub(crate) const NAME: &str = "roster";
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const VERSION: u32 = 1;
 
-/// Says how far a pack can be relied on.
+/// How far a pack can be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Trust {
-    /// All that is below its directories, and all parts of its lists, are in the store.
+    /// Everything that its directories and lists refer to is in the store.
     Everything,
-    /// Some of what its directories and lists name is gone; those that are needed are in other packs.
+    /// Some of what its directories and lists refer to is gone; the needed ones are in other packs.
     Contents,
 }
 
-/// Holds what the file says.
+/// The content of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PackManifest {
-    /// The number of the last record whose pack is accounted for here.
+    /// The number of the last record whose pack is listed here.
     pub(crate) through: u64,
     pub(crate) packs: BTreeMap<String, Trust>,
-    /// The numbers of the snapshots that were forgotten, where that was written down from the beginning, or all
-    /// that were missing once were taken for forgotten.
+    /// The numbers of pruned snapshots, if all of them were noted.
     pub(crate) gone: Option<IntervalSet>,
 }
 
@@ -49,16 +47,16 @@ struct Stored {
     gone: Option<IntervalSet>,
 }
 
-/// Says what became of the file.
+/// The state of the file.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum ManifestFile {
     Whole(PackManifest),
-    /// Only stores of an earlier time have none.
+    /// Stores of an early version have none.
     Missing,
     Damaged,
 }
 
-impl Found {
+impl ManifestFile {
     pub(crate) fn whole(self) -> Option<PackManifest> {
         match self {
             Self::Whole(manifest) => Some(manifest),
@@ -68,36 +66,36 @@ impl Found {
 }
 
 impl PackManifest {
-    /// Returns that of a store in which nothing was forgotten yet.
+    /// Returns the manifest of a new store.
     pub(crate) fn of_new_store() -> Self {
         Self { gone: Some(IntervalSet::default()), ..Self::default() }
     }
 
-    /// Returns the number after which that of a new snapshot comes: none is given again.
+    /// Returns the last number in use; a number is never reused.
     pub(crate) fn last_number(&self) -> u64 {
         self.through.max(self.gone.as_ref().map_or(0, IntervalSet::last))
     }
 
     /// Reads the file.
-    pub(crate) fn read(disk: &Disk) -> io::Result<Found> {
+    pub(crate) fn read(disk: &Disk) -> io::Result<ManifestFile> {
         match disk.read(NAME, MAX_BYTES) {
-            Ok(bytes) => Ok(decode(&bytes).map_or(Found::Damaged, Found::Whole)),
+            Ok(bytes) => Ok(decode(&bytes).map_or(ManifestFile::Damaged, ManifestFile::Whole)),
             Err(error) => match error.kind() {
-                io::ErrorKind::NotFound => Ok(Found::Missing),
-                io::ErrorKind::InvalidData => Ok(Found::Damaged),
+                io::ErrorKind::NotFound => Ok(ManifestFile::Missing),
+                io::ErrorKind::InvalidData => Ok(ManifestFile::Damaged),
                 _ => Err(error),
             },
         }
     }
 
-    /// Replaces the file; only the holder of the lock for publishing does.
+    /// Replaces the file and syncs it; requires the publish lock.
     pub(crate) fn write(&self, disk: &Disk) -> io::Result<()> {
         let file = self.prepare(disk)?;
         file.sync()?;
         file.replace()
     }
 
-    /// Replaces the file without waiting for the disk: a loss of power leaves this one, or damage.
+    /// Replaces the file without syncing it: a power loss leaves this one, or a damaged one.
     pub(crate) fn note(&self, disk: &Disk) -> io::Result<()> {
         let mut file = self.prepare(disk)?;
         file.rename()?;
@@ -116,7 +114,7 @@ impl PackManifest {
         Ok(with_sum(&serde_json::to_string(&Stored { version: VERSION, through, packs, gone })?))
     }
 
-    /// Adds the packs of records that are about to go, and tells whether there were any to add.
+    /// Adds the packs of records that are about to be removed; returns whether any was new.
     pub(crate) fn take_over<'s>(&mut self, going: impl IntoIterator<Item = &'s Snapshot>) -> bool {
         let before = self.packs.len();
         for snapshot in going {
@@ -127,7 +125,7 @@ impl PackManifest {
         self.packs.len() > before
     }
 
-    /// Returns the packs that must be there, with how far each can be relied on.
+    /// Returns the packs that must exist, with how far each can be trusted.
     pub(crate) fn expected(&self, snapshots: &[Snapshot]) -> BTreeMap<String, Trust> {
         let mut expected = self.packs.clone();
         let later = snapshots.iter().filter(|it| self.is_later(it));

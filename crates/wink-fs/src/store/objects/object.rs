@@ -1,4 +1,4 @@
-//! What a store holds: objects that are named by what they are.
+//! Objects and their ids.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use crate::tree::merkle;
 
 pub(crate) const KEY_BYTES: usize = 32;
 
-/// Says what an object is; a name is unique together with it.
+/// The kind of an object; a hash is unique within one kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum ObjectKind {
-    /// The content of a small file, or a part of a large one.
+    /// A small file's content, or a part of a large one.
     Blob,
     /// The parts of a large file.
     List,
@@ -22,7 +22,7 @@ pub(crate) enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Tells whether such an object names others, which it is nothing without.
+    /// Returns whether such an object refers to others, without which it is useless.
     pub(crate) fn names_others(self) -> bool {
         matches!(self, Self::Directory | Self::List)
     }
@@ -54,10 +54,10 @@ impl fmt::Display for ObjectKind {
     }
 }
 
-/// Names an object: what it is, and the hash that its bytes must have.
+/// The id of an object: its kind and the hash of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ObjectId {
-    // The order of rows in a pack: first the key, then the kind.
+    // The order of rows in a pack: key first, then kind.
     pub(crate) key: [u8; KEY_BYTES],
     pub(crate) kind: ObjectKind,
 }
@@ -79,7 +79,7 @@ impl ObjectId {
         Self { key: *hash, kind: ObjectKind::Link }
     }
 
-    /// Tells whether bytes are those of this object; a list is known only by what its parts make.
+    /// Checks the hash of bytes. A list is named after its file, so its own bytes cannot be checked.
     pub(crate) fn names(&self, bytes: &[u8]) -> bool {
         match self.kind {
             ObjectKind::Blob => ContentHash::of(bytes).as_bytes() == &self.key,

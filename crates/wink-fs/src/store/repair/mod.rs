@@ -1,4 +1,4 @@
-//! Puts damage aside, so that the rest is whole again; nothing is deleted.
+//! Repairs a store: damaged files are moved to quarantine, and nothing is deleted.
 
 pub(crate) mod salvage;
 
@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
-use super::catalog::list::{self, Part};
 use super::catalog::{self, missing, pins};
 use super::gc::redact;
 use super::objects::chunked_file::LargeFile;
 use super::objects::index::{self, ObjectIndex, PackSet};
-use super::objects::manifest::{self, Found, PackManifest, Trust};
+use super::objects::manifest::{self, ManifestFile, PackManifest, Trust};
 use super::objects::object::{ObjectId, ObjectKind};
 use super::objects::pack::{self, ObjectRow, Pack, PackWriter};
+use super::objects::part_list::{self, Part};
 use super::{Store, failure, lock, verify};
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
@@ -23,10 +23,10 @@ use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
 /// The directory for what is damaged.
 const DIRECTORY: &str = "quarantine";
 
-/// Moves what is damaged aside and keeps all that is whole of it.
+/// Moves damaged files to quarantine, and keeps what is intact in them.
 ///
-/// After each step the store is no worse than before: what is whole of a pack is in another one before
-/// the pack is moved.
+/// After each step the store is no worse than before: intact objects of a pack are in another one before the pack
+/// moves.
 pub(super) fn repair(store: &Store, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
     let mut repair = Repair { store, repaired: Repaired::default() };
     let is_whole = |repair: &Repair<'_>| Ok::<_, Error>(repair.look()?.problems.is_empty());
@@ -34,12 +34,12 @@ pub(super) fn repair(store: &Store, heal: &mut dyn FnMut() -> Result<()>) -> Res
         if is_whole(repair)? {
             return Ok(true);
         }
-        repair.put_damage_aside()?;
+        repair.quarantine_damage()?;
         is_whole(repair)
     })? {
         return Ok(repair.repaired);
     }
-    // No other process is locked out meanwhile: what is missing is stored as usual.
+    // Without exclusive access: what is missing is stored like a new snapshot.
     heal()?;
     repair.alone(Repair::lost_snapshots)?;
     Ok(repair.repaired)
@@ -55,7 +55,7 @@ struct Repair<'s> {
 }
 
 impl Repair<'_> {
-    /// Does something while no other process uses the store.
+    /// Runs `work` while no other process uses the store.
     fn alone<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let store = self.store;
         let _only = lock::prune(store.disk())?;
@@ -66,8 +66,8 @@ impl Repair<'_> {
         Ok(done)
     }
 
-    /// Leaves only what is whole; snapshots may miss something then.
-    fn put_damage_aside(&mut self) -> Result<()> {
+    /// Leaves only what is intact; snapshots may be incomplete then.
+    fn quarantine_damage(&mut self) -> Result<()> {
         self.packs().map_err(failed)?;
         self.damaged_records()?;
         self.missing_records()?;
@@ -80,21 +80,21 @@ impl Repair<'_> {
         verify::verify_alone(self.store.disk(), &VerifyOptions::default().data(true))
     }
 
-    /// Moves packs aside that are not whole, after what is whole in them is in a new one.
+    /// Moves damaged packs to quarantine, after copying their intact objects.
     fn packs(&mut self) -> io::Result<()> {
         let objects = ObjectIndex::new(self.store.disk().clone());
-        let packs_there = objects.refresh()?;
-        let mut hurt: Vec<String> = packs_there.unusable.iter().map(|(id, _)| id.clone()).collect();
+        let packs = objects.refresh()?;
+        let mut hurt: Vec<String> = packs.unusable.iter().map(|(id, _)| id.clone()).collect();
         let mut rescued = Vec::new();
-        for pack in packs_there.packs() {
-            let whole = whole_objects(&objects, &packs_there, pack)?;
+        for pack in packs.packs() {
+            let whole = whole_objects(&objects, &packs, pack)?;
             if let Some(whole) = whole {
                 hurt.push(pack.id.clone());
                 rescued.push((Arc::clone(pack), whole));
             }
         }
         self.rescue(&objects, rescued)?;
-        hurt.iter().try_for_each(|id| self.put_aside(&pack::place(id)))
+        hurt.iter().try_for_each(|id| self.quarantine(&pack::place(id)))
     }
 
     fn rescue(
@@ -126,7 +126,8 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Writes records again that are missing, or were damaged, and still known; whether the snapshots are whole is looked at later.
+    /// Writes missing or damaged records again that are still known; whether the snapshots are complete is checked
+    /// later.
     fn missing_records(&mut self) -> Result<()> {
         let disk = self.store.disk();
         let there = catalog::read_whole(disk).map_err(failed)?;
@@ -143,7 +144,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Moves the records of snapshots aside that are not whole any more; what is whole of them stays under their
+    /// Moves the records of incomplete snapshots to quarantine; what is intact of them stays, as snapshots of the same
     /// names.
     fn lost_snapshots(&mut self) -> Result<()> {
         let problems = self.look()?.problems.into_iter();
@@ -158,7 +159,7 @@ impl Repair<'_> {
         self.account().map_err(failed)
     }
 
-    /// Takes all snapshots that are missing by now for forgotten.
+    /// Counts all snapshots that are missing now as pruned.
     fn account(&self) -> io::Result<()> {
         let disk = self.store.disk();
         let Some(mut manifest) = PackManifest::read(disk)?.whole() else { return Ok(()) };
@@ -167,31 +168,31 @@ impl Repair<'_> {
     }
 
     fn lose(&mut self, name: &str) -> Result<()> {
-        self.put_aside(&catalog::place(name)).map_err(failed)?;
+        self.quarantine(&catalog::place(name)).map_err(failed)?;
         self.repaired.lost.extend(name.parse::<SnapshotId>().ok());
         Ok(())
     }
 
     fn pins(&mut self) -> io::Result<()> {
         let damaged = pins::damaged(self.store.disk())?;
-        damaged.iter().try_for_each(|name| self.put_aside(&format!("{}/{name}", pins::DIRECTORY)))
+        damaged.iter().try_for_each(|name| self.quarantine(&format!("{}/{name}", pins::DIRECTORY)))
     }
 
-    /// Moves damaged operations aside, the record after what was kept: without one it would be taken for that of
-    /// an operation that was interrupted.
+    /// Moves damaged operations to quarantine, the record last: pre-images without a record would look like an
+    /// interrupted operation.
     fn operations(&mut self) -> Result<()> {
         for damaged in file::damaged_operations(self.store.disk(), Contents::Read)? {
             let mut all = damaged.kept.iter().chain([&damaged.record]);
-            all.try_for_each(|place| self.put_aside(place)).map_err(failed)?;
+            all.try_for_each(|place| self.quarantine(place)).map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Lists the packs that are left; their directories may name what is not there any more.
+    /// Lists the packs that are left; their directories may refer to what is gone.
     fn manifest(&mut self) -> io::Result<()> {
         let disk = self.store.disk();
-        if let Found::Damaged = PackManifest::read(disk)? {
-            self.put_aside(manifest::NAME)?;
+        if let ManifestFile::Damaged = PackManifest::read(disk)? {
+            self.quarantine(manifest::NAME)?;
         }
         let old = PackManifest::read(disk)?.whole().unwrap_or_default();
         let snapshots = catalog::read_whole(disk)?;
@@ -202,8 +203,8 @@ impl Repair<'_> {
         PackManifest { through: last.max(old.through), packs, gone }.write(disk)
     }
 
-    /// Moves a file into the quarantine, under a name that nothing there has.
-    fn put_aside(&mut self, place: &str) -> io::Result<()> {
+    /// Moves a file to quarantine, under an unused name.
+    fn quarantine(&mut self, place: &str) -> io::Result<()> {
         let disk = self.store.disk();
         disk.make_dir_unless_there(DIRECTORY)?;
         let (directory, name) = place.rsplit_once('/').unwrap_or((".", place));
@@ -218,10 +219,10 @@ impl Repair<'_> {
     }
 }
 
-/// Returns the objects of a pack that are whole, where not all of them are or its tables are damaged.
+/// Returns the intact objects of a pack, if it is damaged.
 fn whole_objects(
     objects: &ObjectIndex,
-    packs_there: &PackSet,
+    packs: &PackSet,
     pack: &Arc<Pack>,
 ) -> io::Result<Option<Vec<ObjectRow>>> {
     let mut rows: Vec<ObjectRow> = pack.objects().flatten().collect();
@@ -233,7 +234,7 @@ fn whole_objects(
         let is_whole = |row: &&ObjectRow| {
             let bytes = block.as_ref().ok().and_then(|block| index::cut(row, block));
             bytes.is_some_and(|bytes| {
-                row.id.names(&bytes) && is_sound_list(objects, packs_there, row, &bytes)
+                row.id.names(&bytes) && is_sound_list(objects, packs, row, &bytes)
             })
         };
         let before = whole.len();
@@ -243,23 +244,18 @@ fn whole_objects(
     Ok(is_hurt.then_some(whole))
 }
 
-/// Tells of a list whether its parts make its file, as far as they are there; other objects name nothing.
-fn is_sound_list(
-    objects: &ObjectIndex,
-    packs_there: &PackSet,
-    row: &ObjectRow,
-    bytes: &[u8],
-) -> bool {
+/// Returns whether the parts of a list make its file, as far as they exist; other objects have no parts.
+fn is_sound_list(objects: &ObjectIndex, packs: &PackSet, row: &ObjectRow, bytes: &[u8]) -> bool {
     if row.id.kind != ObjectKind::List {
         return true;
     }
-    let Some(parts) = list::decode(bytes).filter(|parts| list::size(parts) == row.size) else {
+    let Some(parts) = part_list::decode_sized(bytes, row.size) else {
         return false;
     };
-    let are_there = parts.iter().all(|part| packs_there.contains(&ObjectId::blob(&part.hash)));
+    let are_there = parts.iter().all(|part| packs.contains(&ObjectId::blob(&part.hash)));
     let hash = ContentHash::from_bytes(row.id.key);
     let file = LargeFile::new(objects, hash, &parts);
-    // Where a part is missing or damaged nothing can be said of the list itself.
+    // If a part is missing or damaged, the list itself may still be right.
     !are_there || file.check().is_ok() || !all_readable(objects, &parts)
 }
 

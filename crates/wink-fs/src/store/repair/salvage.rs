@@ -1,4 +1,4 @@
-//! What is whole of a snapshot that misses something, as a snapshot of its own right.
+//! Makes new snapshots of what is intact in incomplete ones.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,22 +7,21 @@ use crate::error::{Error, Operation, Result, damaged};
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::{Skipped, Snapshot};
-use crate::store::catalog::list;
+use crate::store::catalog::record::DAMAGED;
 use crate::store::gc::redact;
 use crate::store::objects::object::{ObjectId, ObjectKind};
 use crate::store::objects::pack::PackWriter;
+use crate::store::objects::part_list;
 use crate::store::tree::read_directory;
 use crate::store::{Store, failure};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::merkle::{self, Identity};
 use crate::tree::scope::Exclusions;
 
-const WHY: &str = "it is damaged";
-
-/// Returns snapshots without what they miss; those of which no file is whole are not among them.
+/// Returns snapshots without what they miss, except those without any intact file.
 ///
-/// What they miss they say nothing of: a restore leaves it alone.
+/// They say nothing about missing paths, so a restore leaves those alone.
 pub(crate) fn salvage(store: &Store, snapshots: Vec<Snapshot>) -> Result<Vec<Snapshot>> {
     store.objects.refresh().map_err(failed)?;
     let writer = PackWriter::new(store.disk());
@@ -39,20 +38,20 @@ fn failed(error: io::Error) -> Error {
     failure::of(Operation::Repair, error)
 }
 
-/// What is whole of a directory.
+/// The intact part of a directory.
 #[derive(Clone)]
 struct Whole {
     hash: TreeHash,
     files: u64,
     bytes: u64,
-    /// What is not.
+    /// The paths that are not intact.
     lost: Vec<TreePath>,
 }
 
 struct Salvage<'a, 'd> {
     store: &'a Store,
     writer: &'a PackWriter<'d>,
-    /// What is whole of directories; most are the same in many snapshots.
+    /// Results by directory, because most are shared by many snapshots.
     known: HashMap<(TreePath, TreeHash), Option<Whole>>,
 }
 
@@ -66,13 +65,13 @@ impl Salvage<'_, '_> {
         snapshot.tree_hash = Some(whole.hash);
         (snapshot.file_count, snapshot.total_bytes) = (whole.files, whole.bytes);
         for path in whole.lost {
-            snapshot.skipped.push(Skipped::new(path.to_string(), WHY));
+            snapshot.skipped.push(Skipped::missing(path.to_string(), DAMAGED));
             snapshot.excluded.push(Exclusions::pattern_of(&path));
         }
         Ok(Some(snapshot))
     }
 
-    /// Returns what is whole of a directory, where it can be read itself.
+    /// Returns the intact part of a directory, if it can be read.
     fn directory(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Option<Whole>> {
         let key = (path.clone(), *hash);
         if let Some(known) = self.known.get(&key) {
@@ -84,10 +83,10 @@ impl Salvage<'_, '_> {
     }
 
     fn look(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Option<Whole>> {
-        let Ok(entries) = read_directory(&self.store.objects, hash) else { return Ok(None) };
+        let Ok(directory) = read_directory(&self.store.objects, hash) else { return Ok(None) };
         let mut whole = Whole { hash: *hash, files: 0, bytes: 0, lost: Vec::new() };
-        let mut encoded = Vec::new();
-        for (name, identity) in entries {
+        let mut encoded = merkle::encode_start(directory.mode);
+        for (name, identity) in directory.entries {
             let path = path.join(&name)?;
             match self.entry(&mut whole, &path, identity)? {
                 Some(identity) => merkle::encode_entry(&mut encoded, name.as_bytes(), &identity),
@@ -96,13 +95,14 @@ impl Salvage<'_, '_> {
         }
         if !whole.lost.is_empty() {
             whole.hash = merkle::directory_hash(&encoded);
-            let (id, size) = (ObjectId::directory(&whole.hash), encoded.len() as u64);
+            let id = ObjectId::directory(&whole.hash);
+            let size = encoded.len() as u64;
             self.writer.add(id, size, &encoded).map_err(failed)?;
         }
         Ok(Some(whole))
     }
 
-    /// Returns what an entry is known by from now on, where anything of it is whole.
+    /// Returns the new identity of an entry, if any of it is intact.
     fn entry(
         &mut self,
         whole: &mut Whole,
@@ -126,14 +126,15 @@ impl Salvage<'_, '_> {
         Ok(Some(identity))
     }
 
-    /// Returns the size of a file that is whole; damaged objects are not there any more.
+    /// Returns the size of an intact file; damaged objects are not in the store any more.
     fn file(&self, hash: &ContentHash) -> io::Result<u64> {
         let objects = &self.store.objects;
         let row = objects.locate_file(hash)?.row;
         if row.id.kind == ObjectKind::List {
-            let parts = list::decode(&objects.get(&row.id)?);
+            let parts = part_list::decode(&objects.get(&row.id)?);
             let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;
-            let is_there = |part: &list::Part| objects.size(&ObjectId::blob(&part.hash)).map(drop);
+            let is_there =
+                |part: &part_list::Part| objects.size(&ObjectId::blob(&part.hash)).map(drop);
             parts.iter().try_for_each(is_there)?;
         }
         Ok(row.size)

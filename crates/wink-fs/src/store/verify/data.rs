@@ -1,4 +1,4 @@
-//! Reads every object and hashes it.
+//! Reads and hashes every object.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,15 +8,15 @@ use bytes::Bytes;
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
 use crate::snapshot::VerifyOptions;
-use crate::store::catalog::list;
 use crate::store::objects::chunked_file::LargeFile;
 use crate::store::objects::index::{self, ObjectIndex, PackSet};
 use crate::store::objects::object::{ObjectId, ObjectKind};
 use crate::store::objects::pack::{ObjectRow, Pack};
+use crate::store::objects::part_list;
 use crate::util::parallel;
 use crate::util::progress::Progress;
 
-/// Says which objects are read.
+/// Which objects are read.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     n: u32,
@@ -39,7 +39,7 @@ impl Part {
     }
 }
 
-/// Holds what is wrong, each with its objects.
+/// What is wrong, with the affected objects.
 #[derive(Default)]
 pub(super) struct Damage {
     pub(super) causes: Vec<String>,
@@ -48,7 +48,7 @@ pub(super) struct Damage {
 }
 
 impl Damage {
-    /// Notes that objects are damaged for a reason.
+    /// Notes a reason and the affected objects.
     pub(super) fn add(&mut self, what: String, ids: impl IntoIterator<Item = ObjectId>) -> usize {
         let at = self.causes.len();
         self.causes.push(what);
@@ -57,8 +57,8 @@ impl Damage {
     }
 }
 
-/// What came of one block.
-struct Looked {
+/// The result for one block.
+struct BlockResult {
     bytes: u64,
     damage: Vec<(String, Vec<ObjectId>)>,
 }
@@ -66,15 +66,15 @@ struct Looked {
 /// Reads and hashes a part of the objects.
 pub(super) fn check(
     objects: &ObjectIndex,
-    packs_there: &PackSet,
+    packs: &PackSet,
     part: Part,
     progress: Option<&Progress>,
 ) -> Damage {
     if let Some(progress) = progress {
-        progress.begin(0, all_bytes(packs_there, part));
+        progress.begin(0, all_bytes(packs, part));
     }
     let mut damage = Damage::default();
-    for pack in packs_there.packs() {
+    for pack in packs.packs() {
         let blocks = by_block(pack, part);
         let look = |(number, rows): &(u32, Vec<ObjectRow>)| {
             let looked = look(objects, pack, *number, rows);
@@ -91,25 +91,25 @@ pub(super) fn check(
     damage
 }
 
-/// Returns how many bytes a part of the objects has.
-fn all_bytes(packs_there: &PackSet, part: Part) -> u64 {
-    let rows = packs_there.packs().iter().flat_map(|pack| pack.objects().flatten());
+/// Returns the number of bytes in a part.
+fn all_bytes(packs: &PackSet, part: Part) -> u64 {
+    let rows = packs.packs().iter().flat_map(|pack| pack.objects().flatten());
     rows.filter(|row| part.has(&row.id)).map(|row| u64::from(row.length)).sum()
 }
 
-/// Returns the blocks that hold a part of the objects, with their rows.
+/// Returns the blocks with a part of the objects, with their rows.
 fn by_block(pack: &Pack, part: Part) -> Vec<(u32, Vec<ObjectRow>)> {
     let mut rows: Vec<_> = pack.objects().flatten().filter(|row| part.has(&row.id)).collect();
     rows.sort_unstable_by_key(|row| (row.block, row.offset));
     rows.chunk_by(|a, b| a.block == b.block).map(|rows| (rows[0].block, rows.to_vec())).collect()
 }
 
-fn look(objects: &ObjectIndex, pack: &Pack, number: u32, rows: &[ObjectRow]) -> Looked {
+fn look(objects: &ObjectIndex, pack: &Pack, number: u32, rows: &[ObjectRow]) -> BlockResult {
     let block = match pack.read_block(&objects.disk, number) {
         Ok(block) => block,
         Err(error) => {
             let ids = rows.iter().map(|row| row.id).collect();
-            return Looked { bytes: 0, damage: vec![(error.to_string(), ids)] };
+            return BlockResult { bytes: 0, damage: vec![(error.to_string(), ids)] };
         }
     };
     let damage = rows.iter().filter_map(|row| {
@@ -117,7 +117,7 @@ fn look(objects: &ObjectIndex, pack: &Pack, number: u32, rows: &[ObjectRow]) -> 
         Some((error.to_string(), vec![row.id]))
     });
     let damage = damage.collect();
-    Looked { bytes: rows.iter().map(|row| u64::from(row.length)).sum(), damage }
+    BlockResult { bytes: rows.iter().map(|row| u64::from(row.length)).sum(), damage }
 }
 
 fn check_object(objects: &ObjectIndex, row: &ObjectRow, block: &Bytes) -> io::Result<()> {
@@ -128,14 +128,14 @@ fn check_object(objects: &ObjectIndex, row: &ObjectRow, block: &Bytes) -> io::Re
     }
 }
 
-/// Checks that the parts of a list make the file that the list is named by.
+/// Checks that the parts of a list make its file.
 ///
-/// A list that no snapshot needs any more may outlive its parts; if a part is missing that a snapshot needs, the
-/// walk from that snapshot finds it.
+/// A list that no snapshot needs may outlive its parts; a missing part that a snapshot needs is found by the walk from
+/// that snapshot.
 fn check_list(objects: &ObjectIndex, row: &ObjectRow, bytes: &[u8]) -> io::Result<()> {
-    let parts = list::decode(bytes).filter(|parts| list::size(parts) == row.size);
+    let parts = part_list::decode_sized(bytes, row.size);
     let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;
-    let is_there = |part: &list::Part| objects.size(&ObjectId::blob(&part.hash)).is_ok();
+    let is_there = |part: &part_list::Part| objects.size(&ObjectId::blob(&part.hash)).is_ok();
     if !parts.iter().all(is_there) {
         return Ok(());
     }

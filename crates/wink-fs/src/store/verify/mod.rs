@@ -1,4 +1,4 @@
-//! Looks for damage: records, tables, everything that snapshots reach, and the bytes themselves.
+//! Verifies a store: records, tables, everything that snapshots reach, and the bytes themselves.
 
 mod data;
 mod reach;
@@ -11,32 +11,32 @@ use super::catalog::missing::{self, Missing};
 use super::catalog::{self, pins};
 use super::disk::Disk;
 use super::objects::index::{ObjectIndex, PackSet};
-use super::objects::manifest::{Found, PackManifest};
+use super::objects::manifest::{ManifestFile, PackManifest};
 use super::{failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::oplog::file::{self, Contents};
 use crate::snapshot::{Problem, Snapshot, SnapshotId, Verification, VerifyOptions};
 
-/// Verifies a store as it is on disk, whatever of it is in memory.
+/// Verifies a store on disk, regardless of what is in memory.
 pub(super) fn verify(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
     let _shared = share(disk)?;
     verify_alone(disk, options)
 }
 
-/// Verifies a store whose lock the caller holds.
+/// Verifies a store that the caller has locked.
 pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
     let part = Part::new(options)?;
     let objects = ObjectIndex::new(disk.clone());
-    let packs_there = objects.refresh().map_err(failed)?;
+    let packs = objects.refresh().map_err(failed)?;
     let mut findings = Findings::default();
     let snapshots = findings.records(disk)?;
     let manifest = findings.manifest(disk)?;
-    findings.packs(&packs_there, &snapshots, &manifest);
+    findings.packs(&packs, &snapshots, &manifest);
     findings.missing_records(disk, &snapshots, &manifest);
     findings.pins(disk)?;
     findings.operations(disk, options)?;
     let damage = if options.data {
-        data::check(&objects, &packs_there, part, options.progress.as_ref())
+        data::check(&objects, &packs, part, options.progress.as_ref())
     } else {
         data::Damage::default()
     };
@@ -45,7 +45,7 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     Ok(findings.verification)
 }
 
-/// Keeps others from deleting; a store that cannot be written to has no others.
+/// Locks deletion out. A store that cannot be written to needs no lock.
 fn share(disk: &Disk) -> Result<Option<lock::Held>> {
     match lock::share(disk) {
         Ok(held) => Ok(Some(held)),
@@ -68,7 +68,7 @@ impl Findings {
         self.verification.problems.push(Problem::new(what, snapshots));
     }
 
-    /// Returns the snapshots whose record is whole.
+    /// Returns the snapshots with an intact record.
     fn records(&mut self, disk: &Disk) -> Result<Vec<Snapshot>> {
         let names = catalog::names(disk).map_err(failed)?;
         self.verification.snapshots = names.len() as u64;
@@ -85,38 +85,33 @@ impl Findings {
         Ok(whole)
     }
 
-    fn packs(&mut self, packs_there: &PackSet, snapshots: &[Snapshot], manifest: &PackManifest) {
-        let (packs, unusable) = (packs_there.packs(), &packs_there.unusable);
-        self.verification.packs = (packs.len() + unusable.len()) as u64;
-        self.verification.objects = packs.iter().map(|pack| pack.object_count() as u64).sum();
-        for (id, why) in unusable {
+    fn packs(&mut self, packs: &PackSet, snapshots: &[Snapshot], manifest: &PackManifest) {
+        let usable = packs.packs();
+        self.verification.packs = (usable.len() + packs.unusable.len()) as u64;
+        self.verification.objects = usable.iter().map(|pack| pack.object_count() as u64).sum();
+        for (id, why) in &packs.unusable {
             self.add(why, written_with(id, snapshots));
         }
-        for pack in packs {
+        for pack in usable {
             if let Err(error) = pack.check_rows() {
                 self.add(error.to_string(), written_with(&pack.id, snapshots));
             }
         }
-        self.missing_packs(packs_there, snapshots, manifest);
+        self.missing_packs(packs, snapshots, manifest);
     }
 
-    fn missing_packs(
-        &mut self,
-        packs_there: &PackSet,
-        snapshots: &[Snapshot],
-        manifest: &PackManifest,
-    ) {
-        let is_unusable =
-            |id: &String| packs_there.unusable.iter().any(|(unusable, _)| unusable == id);
+    fn missing_packs(&mut self, packs: &PackSet, snapshots: &[Snapshot], manifest: &PackManifest) {
+        let is_unusable = |id: &String| packs.unusable.iter().any(|(unusable, _)| unusable == id);
         for id in manifest.expected(snapshots).keys() {
-            if !packs_there.has_pack(id) && !is_unusable(id) {
+            if !packs.has_pack(id) && !is_unusable(id) {
                 self.add(format!("pack {id} is missing"), written_with(id, snapshots));
             }
         }
     }
 
-    /// Reports snapshots that have no record although no call forgot them. One that is damaged may have had any of the
-    /// numbers.
+    /// Reports snapshots without a record that were not pruned.
+    ///
+    /// A damaged record may have had any of the numbers.
     fn missing_records(&mut self, disk: &Disk, snapshots: &[Snapshot], manifest: &PackManifest) {
         let damaged = self.verification.snapshots - snapshots.len() as u64;
         let Missing { known, numbers } = missing::look(disk, manifest, snapshots);
@@ -132,15 +127,15 @@ impl Findings {
         }
     }
 
-    /// Returns the list of packs; where it is damaged, only records say which are to be there.
+    /// Returns the manifest; without an intact one, only records say which packs must exist.
     fn manifest(&mut self, disk: &Disk) -> Result<PackManifest> {
         match PackManifest::read(disk).map_err(failed)? {
-            Found::Whole(manifest) => Ok(manifest),
-            Found::Missing => Ok(PackManifest::default()),
-            Found::Damaged => {
+            ManifestFile::Whole(manifest) => Ok(manifest),
+            ManifestFile::Missing => Ok(PackManifest::default()),
+            ManifestFile::Damaged => {
                 let what = "the store's file `roster` is damaged; repair the store";
                 self.add(what, Vec::new());
-                // Packs that records name may have been merged.
+                // Packs that records refer to may have been merged, so none is required.
                 Ok(PackManifest { through: u64::MAX, ..PackManifest::default() })
             }
         }
@@ -156,7 +151,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Reports damaged operations; what they kept is no part of what is verified in parts.
+    /// Reports damaged operations; their pre-images are not part of a partial verification.
     fn operations(&mut self, disk: &Disk, options: &VerifyOptions) -> Result<()> {
         let contents = if options.data { Contents::Read } else { Contents::Unread };
         for damaged in file::damaged_operations(disk, contents)? {

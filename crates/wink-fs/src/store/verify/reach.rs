@@ -1,4 +1,4 @@
-//! Everything that a snapshot reaches.
+//! Finds everything that a snapshot reaches.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
@@ -6,17 +6,17 @@ use std::io;
 use super::data::Damage;
 use crate::error::damaged;
 use crate::hash::ContentHash;
-use crate::store::catalog::list;
 use crate::store::objects::index::ObjectIndex;
 use crate::store::objects::object::{ObjectId, ObjectKind};
+use crate::store::objects::part_list;
 use crate::store::tree::read_directory;
 use crate::tree::hash::TreeHash;
 use crate::tree::merkle::Identity;
 
-/// Holds what is wrong with a directory and everything below it.
+/// What is wrong with a directory and everything below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Reach {
-    /// By their place in the list of causes.
+    /// Positions in the list of causes.
     pub(super) causes: BTreeSet<usize>,
     pub(super) missing: BTreeSet<ObjectId>,
 }
@@ -34,10 +34,10 @@ pub(super) struct Walker<'a> {
     damage: Damage,
     directories: HashMap<TreeHash, Directory>,
     /// Whether anything is wrong anywhere.
-    hurt: bool,
+    is_damaged: bool,
 }
 
-/// What is wrong with a directory and its entries, but for the directories in it.
+/// What is wrong with a directory and its entries, without its subdirectories.
 #[derive(Default)]
 struct Directory {
     own: Reach,
@@ -46,7 +46,7 @@ struct Directory {
 
 impl<'a> Walker<'a> {
     pub(super) fn new(objects: &'a ObjectIndex, damage: Damage) -> Self {
-        Self { objects, damage, directories: HashMap::new(), hurt: false }
+        Self { objects, damage, directories: HashMap::new(), is_damaged: false }
     }
 
     pub(super) fn into_causes(self) -> Vec<String> {
@@ -57,8 +57,9 @@ impl<'a> Walker<'a> {
     pub(super) fn below(&mut self, root: &TreeHash) -> Reach {
         self.visit(*root);
         let mut reach = Reach::default();
-        let (mut seen, mut waiting) = (HashSet::from([*root]), vec![*root]);
-        while let Some(hash) = waiting.pop().filter(|_| self.hurt) {
+        let mut seen = HashSet::from([*root]);
+        let mut waiting = vec![*root];
+        while let Some(hash) = waiting.pop().filter(|_| self.is_damaged) {
             if let Some(directory) = self.directories.get(&hash) {
                 reach.join(&directory.own);
                 waiting.extend(directory.children.iter().filter(|child| seen.insert(**child)));
@@ -67,13 +68,14 @@ impl<'a> Walker<'a> {
         reach
     }
 
-    /// Reads a directory and all below it; a list stands for a stack, which trees can be deeper than.
+    /// Reads a directory and everything below it, with an explicit stack, because trees can be deeper than the
+    /// thread's.
     fn visit(&mut self, root: TreeHash) {
         let mut waiting = vec![root];
         while let Some(hash) = waiting.pop() {
             if !self.directories.contains_key(&hash) {
                 let directory = self.read(&hash);
-                self.hurt |= directory.own != Reach::default();
+                self.is_damaged |= directory.own != Reach::default();
                 waiting.extend(&directory.children);
                 self.directories.insert(hash, directory);
             }
@@ -83,8 +85,8 @@ impl<'a> Walker<'a> {
     fn read(&mut self, hash: &TreeHash) -> Directory {
         let mut directory = Directory::default();
         match read_directory(self.objects, hash) {
-            Ok(entries) => {
-                entries.iter().for_each(|(_, identity)| self.entry(&mut directory, identity));
+            Ok(read) => {
+                read.entries.iter().for_each(|(_, identity)| self.entry(&mut directory, identity));
             }
             Err(error) => self.blame(&mut directory.own, ObjectId::directory(hash), error),
         }
@@ -113,7 +115,7 @@ impl<'a> Walker<'a> {
 
     fn parts(&mut self, reach: &mut Reach, id: ObjectId) {
         let parts = self.objects.get(&id).and_then(|bytes| {
-            list::decode(&bytes).ok_or_else(|| damaged(format!("the {id} is damaged")))
+            part_list::decode(&bytes).ok_or_else(|| damaged(format!("the {id} is damaged")))
         });
         match parts {
             Ok(parts) => {

@@ -1,4 +1,4 @@
-//! The table of a pack: which objects it has, and where. Version 2 of git's format.
+//! The table of a git pack, version 2: its objects and their offsets.
 
 use sha1::{Digest, Sha1};
 
@@ -8,17 +8,17 @@ const MAGIC: [u8; 8] = *b"\xfftOc\0\0\0\x02";
 const FANOUT: usize = 256;
 const HEAD_BYTES: usize = MAGIC.len() + 4 * FANOUT;
 
-/// Marks an offset that has no room for 31 bits.
+/// Marks an offset of more than 31 bits.
 const LARGE: u32 = 1 << 31;
 
-/// Where an object is in a pack, and the checksum of its bytes there.
+/// The offset of an object in a pack, and the checksum of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) offset: u64,
     pub(super) crc: u32,
 }
 
-/// Returns the bytes of the table; rows come sorted by their object.
+/// Encodes a table; rows must be sorted by object.
 pub(super) fn encode<'r>(
     rows: impl ExactSizeIterator<Item = (&'r ObjectId, &'r Row)> + Clone,
     pack_sum: &[u8; ID_BYTES],
@@ -49,14 +49,14 @@ pub(super) fn encode<'r>(
     bytes
 }
 
-/// A table that was read and checked.
+/// A checked table.
 pub(super) struct Index {
     bytes: Vec<u8>,
     count: usize,
 }
 
 impl Index {
-    /// Takes the bytes of a table; `None` where they are damaged.
+    /// Decodes a table; `None` if it is damaged.
     pub(super) fn decode(bytes: Vec<u8>) -> Option<Self> {
         let (body, sum) = bytes.split_last_chunk::<ID_BYTES>()?;
         let whole = body.starts_with(&MAGIC) && <[u8; ID_BYTES]>::from(Sha1::digest(body)) == *sum;
@@ -75,7 +75,7 @@ impl Index {
         self.offset(at)
     }
 
-    /// Returns all objects, sorted by their names.
+    /// Returns all objects, sorted by id.
     pub(super) fn rows(&self) -> impl Iterator<Item = (ObjectId, Row)> {
         let ids = self.bytes.get(HEAD_BYTES..HEAD_BYTES + self.count * ID_BYTES);
         let (ids, _) = ids.unwrap_or_default().as_chunks::<ID_BYTES>();

@@ -1,8 +1,8 @@
-//! `git`: the objects of a bare repository outside the workspace, and nothing else of git.
+//! `git`: the objects of a bare repository outside of the workspace, and nothing else of git.
 //!
-//! No index, no ignore rules, filters, hooks or configuration, and no program: contents and names are
-//! bytes that become blobs and trees. What the workspace has of its own repositories is data like
-//! everything else. `docs/decisions/0010-git-objects-are-written-by-ourselves.md` says why no library does it.
+//! There are no index, ignore rules, filters, hooks or configuration, and no program is run: contents and names are
+//! bytes that become blobs and trees. Repositories in the workspace are data like everything else.
+//! `docs/decisions/0010-git-objects-are-written-by-ourselves.md` says why no library is used.
 
 mod index;
 mod object;
@@ -12,7 +12,9 @@ mod prune;
 
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use self::object::{ID_BYTES, ObjectId, ObjectKind};
 use self::pack::PackWriter;
@@ -43,10 +45,10 @@ const FILES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Content over this size is not read into memory.
+/// Larger content is not read into memory.
 const LARGE_BYTES: u64 = 1024 * 1024;
 
-/// Writes what makes a directory a repository for git.
+/// Writes the files that make a directory a repository.
 pub(super) fn make(disk: &Disk) -> io::Result<()> {
     for (name, text) in FILES {
         let mut file = disk.create(name)?;
@@ -56,7 +58,7 @@ pub(super) fn make(disk: &Disk) -> io::Result<()> {
     disk.sync_dir(REPOSITORY)
 }
 
-/// Tells whether a directory is that of a git repository with its files.
+/// Returns whether a directory is a git work tree.
 pub(super) fn is_repository(root: &Path) -> bool {
     Disk::new(root).is_there(".git")
 }
@@ -78,7 +80,7 @@ impl GitKeeper {
     }
 
     fn open_packs(&self) -> io::Result<Packs> {
-        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut packs = self.packs.lock();
         *packs = packs.refresh(&self.disk)?;
         Ok(packs.clone())
     }
@@ -91,7 +93,7 @@ impl Keeper for GitKeeper {
         base: Option<&'a Manifest>,
     ) -> io::Result<Box<dyn Work + 'a>> {
         let packs = self.open_packs()?;
-        // Where a pack is missing that the last snapshot relied on, nothing of it is taken over.
+        // If a pack that the last snapshot needs is missing, nothing is reused from it.
         let is_whole = |base: &&Manifest| pack_list(base).all(|name| packs.has_pack(name));
         let base = base.filter(is_whole).map(|base| &base.root);
         let writer = PackWriter::new(&self.disk, id.to_string())?;
@@ -106,7 +108,7 @@ impl Keeper for GitKeeper {
         Ok(Arc::new(self.open_packs()?))
     }
 
-    /// Returns what unfinished files there are: objects belong to no snapshot alone.
+    /// Returns nothing, because objects do not belong to one snapshot.
     fn held(&self) -> io::Result<Vec<String>> {
         let names = self.disk.names(PACKS)?.into_iter();
         let unfinished = names.filter(|name| is_temporary(name));
@@ -138,13 +140,13 @@ impl Keeper for GitKeeper {
         prune::remove(&self.disk, condensed)
     }
 
-    /// Lets git's own tools find every snapshot.
+    /// Writes references, with which git's own tools find every snapshot.
     fn announce(&self, snapshots: &[Snapshot]) -> io::Result<()> {
         let mut refs: Vec<String> = (snapshots.iter())
             .filter(|it| it.reference.len() == 2 * ID_BYTES)
             .map(|it| format!("{} refs/snapshots/{}\n", it.reference, it.id))
             .collect();
-        // By name, as the first line says; all commits are as long.
+        // Sorted by name, as the header of the file promises; all commit ids have the same length.
         refs.sort_by(|a, b| a[2 * ID_BYTES..].cmp(&b[2 * ID_BYTES..]));
         let mut file = Temporary::over(&self.disk, REPOSITORY, REFS.to_owned())?;
         writeln!(file, "# pack-refs with: peeled fully-peeled sorted ")?;
@@ -159,7 +161,7 @@ impl Keeper for GitKeeper {
     }
 }
 
-/// Returns the names of the packs that a snapshot relies on.
+/// Returns the packs that a snapshot needs.
 fn pack_list(manifest: &Manifest) -> impl Iterator<Item = &str> {
     std::str::from_utf8(&manifest.notes).unwrap_or_default().lines()
 }
@@ -184,7 +186,7 @@ impl Committing<'_> {
         Ok(id)
     }
 
-    /// Returns the commit of the snapshot that a state grew from, where that is still one.
+    /// Returns the commit of the parent snapshot, if it still exists.
     fn parent(&self, snapshot: &Snapshot) -> io::Result<Option<String>> {
         let Some(parent) = snapshot.parent else { return Ok(None) };
         let refs = match self.disk.read(&format!("{REPOSITORY}/{REFS}"), MAX_REFS_BYTES) {

@@ -1,4 +1,4 @@
-//! Objects as git knows them: bytes of a kind, named by their SHA-1 hash.
+//! Git objects: bytes of a kind, identified by their SHA-1 hash.
 
 use std::io::{self, Write as _};
 
@@ -13,7 +13,7 @@ use crate::tree::content::Content;
 
 pub(super) const ID_BYTES: usize = 20;
 
-/// The name of an object.
+/// The id of an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct ObjectId(pub(super) [u8; ID_BYTES]);
 
@@ -37,7 +37,7 @@ impl ObjectId {
     }
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ObjectKind {
     Commit,
@@ -46,7 +46,7 @@ pub(super) enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Returns the number that stands for it in a pack.
+    /// Returns its number in a pack.
     pub(super) fn number(self) -> u8 {
         match self {
             Self::Commit => 1,
@@ -73,7 +73,7 @@ impl ObjectKind {
     }
 }
 
-/// Reads content once, for its name here and its hash everywhere else.
+/// Reads content once, for its git id and its content hash.
 pub(super) fn identify(content: &Content) -> io::Result<(ObjectId, ContentHash)> {
     let mut git = Sha1::new_with_prefix(ObjectKind::Blob.head(content.len()));
     let mut own = blake3::Hasher::new();
@@ -85,7 +85,7 @@ pub(super) fn identify(content: &Content) -> io::Result<(ObjectId, ContentHash)>
     Ok((ObjectId(git.finalize().into()), ContentHash::from_bytes(own.finalize().into())))
 }
 
-/// Returns the bytes of a tree: every name as it is, also those that git's own tools refuse.
+/// Encodes a tree with exact names, even those that git's own tools refuse.
 pub(super) fn tree(entries: &[(Name, Node)]) -> Vec<u8> {
     let mut rows: Vec<(Vec<u8>, &str, &[u8], ObjectId)> = entries.iter().map(row).collect();
     rows.sort_by(|a, b| a.0.cmp(&b.0));
@@ -100,7 +100,7 @@ pub(super) fn tree(entries: &[(Name, Node)]) -> Vec<u8> {
     bytes
 }
 
-/// Returns what an entry is sorted by, and what is written of it.
+/// Returns the sort key and the fields of an entry.
 fn row((name, node): &(Name, Node)) -> (Vec<u8>, &'static str, &[u8], ObjectId) {
     let (mode, place) = match node {
         Node::File(file) if file.mode.executable => ("100755", &file.place[..]),
@@ -117,13 +117,13 @@ fn row((name, node): &(Name, Node)) -> (Vec<u8>, &'static str, &[u8], ObjectId) 
     ([name.as_bytes(), end].concat(), mode, name.as_bytes(), id)
 }
 
-/// Returns the bytes of a snapshot's commit.
+/// Encodes the commit of a snapshot.
 pub(super) fn commit(snapshot: &Snapshot, tree: ObjectId, parent: Option<String>) -> Vec<u8> {
     let seconds = jiff::Timestamp::try_from(snapshot.created_at).map_or(0, |at| at.as_second());
     let who = format!("wink <wink@localhost> {} +0000", seconds.max(0));
     let title = snapshot.tag.clone().unwrap_or_else(|| format!("snapshot {}", snapshot.id));
     let mut bytes = Vec::new();
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = writeln!(bytes, "tree {}", tree.to_hex());
     if let Some(parent) = parent {
         let _ = writeln!(bytes, "parent {parent}");

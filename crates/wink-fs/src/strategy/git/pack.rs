@@ -1,14 +1,14 @@
-//! A pack on its way out: the objects of one snapshot that the repository does not have yet.
+//! Writes a pack: the objects of a snapshot that the repository does not have yet.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use libdeflater::{CompressionLvl, Compressor};
+use parking_lot::Mutex;
 use sha1::{Digest, Sha1};
 
 use super::index::{self, Row};
@@ -23,7 +23,7 @@ use crate::tree::content::Content;
 const HEAD_BYTES: u64 = 12;
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Most content of a workspace is small text, and a snapshot must not keep anybody waiting.
+/// Most content is small text, and a snapshot must be fast.
 const LEVEL: i32 = 1;
 
 pub(super) struct PackWriter<'d> {
@@ -46,19 +46,16 @@ impl<'d> PackWriter<'d> {
         Ok(Self { disk, name, state: Mutex::new(state) })
     }
 
-    fn state(&self) -> MutexGuard<'_, State<'d>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn contains(&self, id: &ObjectId) -> bool {
-        self.state().rows.contains_key(id)
+        self.state.lock().rows.contains_key(id)
     }
 
-    /// Adds an object that is in memory.
+    /// Adds an object from memory.
     pub(super) fn add(&self, kind: ObjectKind, id: ObjectId, bytes: &[u8]) -> io::Result<()> {
         let mut packed = entry_head(kind, bytes.len() as u64);
+        // Compressed outside of the lock, so that threads wait only for the write.
         packed.extend_from_slice(&compress(bytes)?);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let State { file, end, rows } = &mut *state;
         if let Entry::Vacant(row) = rows.entry(id) {
             file.write_all(&packed)?;
@@ -70,7 +67,7 @@ impl<'d> PackWriter<'d> {
 
     /// Adds content that is too large for memory.
     pub(super) fn add_large(&self, id: ObjectId, content: &Content) -> io::Result<()> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let State { file, end, rows } = &mut *state;
         let mut out = Counting { file, count: 0, crc: crc32fast::Hasher::new() };
         out.write_all(&entry_head(ObjectKind::Blob, content.len()))?;
@@ -82,9 +79,9 @@ impl<'d> PackWriter<'d> {
         Ok(())
     }
 
-    /// Adds an object as it is in another pack; bytes that are not those it was written with are damage.
+    /// Copies an object from another pack, after checking its bytes.
     pub(super) fn copy(&self, id: ObjectId, from: &Location<'_>) -> io::Result<()> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let State { file, end, rows } = &mut *state;
         let mut out = Counting { file, count: 0, crc: crc32fast::Hasher::new() };
         let mut buffer = vec![0; BUFFER_BYTES];
@@ -107,20 +104,20 @@ impl<'d> PackWriter<'d> {
         Ok(())
     }
 
-    /// Makes the pack and its table durable and visible, and returns its name.
+    /// Syncs and publishes the pack and its table, and returns its name.
     pub(super) fn finish(self) -> io::Result<String> {
-        let State { mut file, rows, .. } =
-            self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { mut file, rows, .. } = self.state.into_inner();
+        // The number of objects is in the header, and the hash covers it: both are known only now.
         let sum = seal(file.file(), rows.len() as u32)?;
         file.write_all(&sum)?;
         file.sync()?;
         let name = ObjectId(sum).to_hex();
-        // With this beside it, git leaves the pack as it is when it tidies up.
+        // With a `.keep` file, git does not repack it.
         let keep = Temporary::new(self.disk, PACKS, format!("{}.keep", self.name))?;
         let mut table = Temporary::new(self.disk, PACKS, format!("{}.idx", self.name))?;
         table.write_all(&index::encode(rows.iter(), &sum))?;
         table.sync()?;
-        // The table comes last, because it is what a pack is found by.
+        // The table last, because a pack is found by it.
         for (file, extension) in [(keep, "keep"), (file, "pack"), (table, "idx")] {
             let mut file = file.named(pack_name(&name, extension));
             file.rename()?;
@@ -137,7 +134,7 @@ fn head(count: u32) -> [u8; HEAD_BYTES as usize] {
     head
 }
 
-/// Writes how many objects there are, now that it is known, and returns the hash of all bytes.
+/// Writes the number of objects, now that it is known, and returns the hash of all bytes.
 fn seal(file: &File, count: u32) -> io::Result<[u8; ID_BYTES]> {
     std::os::unix::fs::FileExt::write_all_at(file, &head(count), 0)?;
     let mut hasher = Sha1::new();
@@ -154,7 +151,7 @@ fn seal(file: &File, count: u32) -> io::Result<[u8; ID_BYTES]> {
     }
 }
 
-/// Returns what is before an object's bytes: its kind, and its size in groups of seven bits.
+/// Encodes the head of an object: its kind, and its size in groups of seven bits.
 fn entry_head(kind: ObjectKind, size: u64) -> Vec<u8> {
     let mut byte = kind.number() << 4 | (size & 15) as u8;
     let mut rest = size >> 4;

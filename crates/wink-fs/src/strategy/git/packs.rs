@@ -1,4 +1,4 @@
-//! The packs of a repository, and the objects in them.
+//! The packs of a repository, and their objects.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -15,22 +15,22 @@ use crate::error::damaged;
 use crate::store::disk::Disk;
 use crate::strategy::keeper::Reader;
 use crate::strategy::manifest::KeptFile;
-use crate::strategy::streamed::{ReadFrom, streamed};
 use crate::tree::content::{Content, ReadAt};
+use crate::tree::streamed::{ReadFrom, streamed};
 
-/// No table comes near; what is larger is not one.
+/// Larger than any table.
 const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// Content up to this size is unpacked in memory.
+/// Larger content is not unpacked in memory.
 const WHOLE_BYTES: u64 = 1024 * 1024;
 
 /// The longest head of an object: its kind and 64 bits of size.
 const MAX_HEAD_BYTES: usize = 10;
 
-/// How often packs are listed again because another process prunes meanwhile.
+/// How often packs are listed again while another process prunes.
 const TRIES: usize = 8;
 
-/// The packs that are whole, by name.
+/// The intact packs, by name.
 #[derive(Clone, Default)]
 pub(super) struct Packs(BTreeMap<String, Arc<Pack>>);
 
@@ -40,7 +40,7 @@ struct Pack {
     index: Index,
 }
 
-/// Where the packed bytes of an object are, with the checksum that they have.
+/// The location of an object's compressed bytes, with their checksum.
 pub(super) struct Location<'p> {
     /// The name of the pack.
     pub(super) pack: &'p str,
@@ -50,11 +50,11 @@ pub(super) struct Location<'p> {
 }
 
 impl Packs {
-    /// Looks at what there is; packs that were open already stay so.
+    /// Lists the packs; those open already stay open.
     pub(super) fn refresh(&self, disk: &Disk) -> io::Result<Self> {
         for _ in 1..TRIES {
             match self.look(disk) {
-                // What it held is in another one, which was there before.
+                // A prune deleted it; its objects are in another one, which was published before.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 found => return found,
             }
@@ -80,7 +80,7 @@ impl Packs {
         self.0.len()
     }
 
-    /// Returns those of the packs whose name is wanted.
+    /// Returns the packs with accepted names.
     pub(super) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
         let packs = self.0.iter().filter(|(name, _)| is_wanted(name));
         Self(packs.map(|(name, pack)| (name.clone(), pack.clone())).collect())
@@ -88,7 +88,8 @@ impl Packs {
 
     /// Returns the packs in which every object is needed, and the names of the others.
     pub(super) fn split(&self, is_needed: impl Fn(&ObjectId) -> bool) -> (Self, Vec<String>) {
-        let (mut stay, mut others) = (BTreeMap::new(), Vec::new());
+        let mut stay = BTreeMap::new();
+        let mut others = Vec::new();
         for (name, pack) in &self.0 {
             if pack.index.rows().all(|(id, _)| is_needed(&id)) {
                 drop(stay.insert(name.clone(), pack.clone()))
@@ -99,7 +100,7 @@ impl Packs {
         (Self(stay), others)
     }
 
-    /// Finds objects; one that is nowhere as a whole is damage.
+    /// Locates objects; one that is in no pack is damage.
     pub(super) fn locate(
         &self,
         ids: &HashSet<ObjectId>,
@@ -118,7 +119,7 @@ impl Packs {
         }
     }
 
-    /// Returns the bytes of a commit.
+    /// Reads a commit.
     pub(super) fn read_commit(&self, id: &ObjectId) -> io::Result<Vec<u8>> {
         let (pack, offset) = self.find(id).ok_or_else(|| lost(id))?;
         let head = Head::read(&*pack.file, offset)?;
@@ -144,7 +145,7 @@ impl Packs {
     }
 }
 
-/// Returns the names of all packs that have a table and a body.
+/// Returns the names of all packs with a table and a body.
 fn names(disk: &Disk) -> io::Result<Vec<String>> {
     let files = disk.names(PACKS)?;
     let name = |file: &String| Some(file.strip_prefix("pack-")?.strip_suffix(".idx")?.to_owned());
@@ -152,12 +153,13 @@ fn names(disk: &Disk) -> io::Result<Vec<String>> {
     Ok(files.iter().filter_map(name).filter(has_body).collect())
 }
 
-/// Opens a pack; `None` where its table is damaged.
+/// Opens a pack; `None` if its table is damaged.
 fn open(disk: &Disk, name: &str) -> io::Result<Option<Arc<Pack>>> {
     let place = |extension| format!("{PACKS}/{}", pack_name(name, extension));
     let index = Index::decode(disk.read(&place("idx"), MAX_INDEX_BYTES)?);
     let file = disk.open(&place("pack"))?;
-    let (size, file) = (file.metadata()?.len(), Arc::new(file));
+    let size = file.metadata()?.len();
+    let file = Arc::new(file);
     Ok(index.map(|index| Arc::new(Pack { file, size, index })))
 }
 
@@ -166,7 +168,7 @@ fn lost(id: &ObjectId) -> io::Error {
 }
 
 impl Pack {
-    /// Returns all objects with where they are; an object ends where the next one begins.
+    /// Returns all objects with their locations; each ends where the next one begins.
     fn locations<'p>(
         &'p self,
         name: &'p str,
@@ -183,7 +185,7 @@ impl Pack {
 }
 
 impl Location<'_> {
-    /// Tells whether the object is all there, and not the difference from another, as git's own tools may write it.
+    /// Returns whether the object is stored whole, and not as a delta, which git's own tools may write.
     fn is_plain(&self) -> io::Result<bool> {
         let kind = Head::read(self.file, self.range.start)?.kind;
         Ok([ObjectKind::Commit, ObjectKind::Tree, ObjectKind::Blob]
@@ -209,7 +211,7 @@ impl Reader for Packs {
     }
 }
 
-/// Returns where the packed bytes begin of content of a size; another kind or size is damage.
+/// Returns the start of the compressed bytes; another kind or size is damage.
 fn body(pack: &dyn ReadAt, offset: u64, size: u64) -> io::Result<u64> {
     let head = Head::read(pack, offset)?;
     if head.kind == ObjectKind::Blob.number() && head.size == size {
@@ -219,11 +221,11 @@ fn body(pack: &dyn ReadAt, offset: u64, size: u64) -> io::Result<u64> {
     }
 }
 
-/// What is before an object's bytes.
+/// The head of an object.
 struct Head {
     kind: u8,
     size: u64,
-    /// Where the packed bytes begin.
+    /// The start of the compressed bytes.
     body: u64,
 }
 

@@ -1,7 +1,8 @@
-//! Gives back the space of objects that no snapshot needs any more.
+//! Frees the space of objects that no snapshot needs.
 //!
-//! Packs in which all is needed stay. What is needed of the others goes into a new one, which is there with its
-//! table before the first of them goes. Their names stay in the manifests of snapshots; nothing is found by them.
+//! Packs in which everything is needed stay. Needed objects of the others are copied into a new pack, which is
+//! published with its table before the first old one is deleted. Manifests still name the old packs, but nothing is
+//! looked up by those names.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write as _};
@@ -16,15 +17,15 @@ use crate::store::disk::Disk;
 use crate::store::temporary::Temporary;
 use crate::strategy::keeper::{Condensed, ManifestOf};
 use crate::strategy::manifest::{Directory, Node};
-use crate::tree::descend::descend;
+use crate::tree::descend;
 
-/// So many packs may stay although nothing in them is to go.
+/// How many packs may stay even if all their objects are needed.
 pub(super) const MANY_PACKS: usize = 64;
 
-/// The file that tells git which commits have a parent that is gone.
+/// The file that lists commits whose parents are gone.
 const SHALLOW: &str = "shallow";
 
-/// Makes what goes superfluous.
+/// Rewrites packs with unneeded objects.
 pub(super) fn condense(
     disk: &Disk,
     packs: &Packs,
@@ -35,7 +36,7 @@ pub(super) fn condense(
     for snapshot in snapshots {
         needed.add(snapshot, &manifest_of(snapshot)?.root)?;
     }
-    // What others put there is not ours to remove, or to rely on.
+    // Packs without a `.keep` file are not ours to delete or to depend on.
     let ours = packs.only(|name| disk.is_there(&place(name, "keep")));
     let (mut stay, mut old) = ours.split(|id| needed.objects.contains(id));
     if stay.len() > MANY_PACKS {
@@ -54,13 +55,13 @@ pub(super) fn condense(
 
 const EXTENSIONS: [&str; 3] = ["idx", "pack", "keep"];
 
-/// Removes packs, and what is left of packs that a dead process was removing; no process writes meanwhile.
+/// Deletes packs, and the remains of packs that a dead process was deleting; no other process may write.
 pub(super) fn remove(disk: &Disk, condensed: &Condensed) -> io::Result<Reclaimed> {
     let written = condensed.new.as_ref().map_or(Ok(0), |name| size(disk, name))?;
     let mut gone = 0;
     for name in condensed.old.iter().chain(&without_table(disk)?) {
         gone += size(disk, name)?;
-        // The table first, because it is what a pack is found by.
+        // The table first, because a pack is found by it.
         for extension in EXTENSIONS {
             disk.remove(&place(name, extension))?;
         }
@@ -89,13 +90,13 @@ fn place(name: &str, extension: &str) -> String {
     format!("{PACKS}/{}", pack_name(name, extension))
 }
 
-/// Writes a pack of objects, each as it is in the pack that it is in.
+/// Copies objects into a new pack.
 fn rewrite(disk: &Disk, packs: &Packs, ids: HashSet<ObjectId>) -> io::Result<Option<String>> {
     if ids.is_empty() {
         return Ok(None);
     }
     let mut locations = packs.locate(&ids)?;
-    // In their order, so that the disk reads on.
+    // In the order of their offsets, so that the disk reads sequentially.
     locations.sort_by_key(|(_, it)| (it.pack, it.range.start));
     let writer = PackWriter::new(disk, SnapshotId::random().to_string())?;
     for (id, location) in locations {
@@ -120,7 +121,7 @@ impl Needed {
         self.add_directory(root)
     }
 
-    /// Adds a directory; with one that is in already, all below it is.
+    /// Adds a directory; one that was added before is complete.
     fn add_directory(&mut self, directory: &Directory) -> io::Result<()> {
         if !self.objects.insert(ObjectId::from_place(&directory.place)?) {
             return Ok(());
@@ -135,7 +136,7 @@ impl Needed {
         Ok(())
     }
 
-    /// Tells git which commits it must not look for the parents of.
+    /// Tells git which commits have missing parents.
     fn write_shallow(&self, disk: &Disk, packs: &Packs) -> io::Result<()> {
         let mut shallow = String::new();
         for (commit, name) in &self.commits {

@@ -1,4 +1,4 @@
-//! The directory under a workspace, and what it held when its snapshots began.
+//! The base of a workspace: the directory under the mount, and what it had when the snapshots began.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -6,7 +6,9 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::error::{Error, damaged};
 use crate::filesystem::Backend as _;
@@ -26,25 +28,25 @@ use crate::tree::content::Content;
 use crate::tree::hash::tree_hash;
 use crate::tree::scope::Exclusions;
 
-/// The file that says where the base is, and what it held.
+/// The file with the base's path and contents.
 const NAME: &str = "base";
 
-/// What is known of the files of the base from one process to the next.
+/// The index of the base's files.
 const INDEX: &str = "base.index";
 
-/// No manifest comes near; what is larger is not one.
+/// Larger than any manifest.
 const MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// What snapshots are the difference from.
+/// The base that snapshots are compared with.
 pub(super) struct Base {
     pub(super) root: Arc<Directory>,
-    /// Where the base has which content.
+    /// The location of each content in the base.
     places: HashMap<ContentHash, Place>,
     files: Mutex<HostBackend>,
     reader: Arc<BaseReader>,
 }
 
-/// Looks at all of a base and writes down what it holds.
+/// Captures the base, and writes down what it has.
 pub(super) fn describe(disk: &Disk, path: &Path) -> io::Result<()> {
     let files = open(disk, path)?;
     let captured = files.capture(&Exclusions::default()).map_err(unreadable)?;
@@ -67,9 +69,9 @@ impl Base {
         Ok(Self { files: Mutex::new(open(disk, path.as_ref())?), root, places, reader })
     }
 
-    /// Fails where the base is not what it was: what a snapshot takes from it would be lost.
+    /// Fails if the base changed: what snapshots refer to would be lost.
     pub(super) fn check(&self) -> io::Result<()> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files.lock();
         let captured = files.capture(&Exclusions::default()).map_err(unreadable)?;
         if tree_hash(&*captured.tree).map_err(unreadable)? != self.root.hash {
             return Err(damaged(
@@ -112,13 +114,13 @@ fn gather(directory: &Directory, places: &mut HashMap<ContentHash, Place>) {
     for (_, node) in &directory.entries {
         match node {
             Node::File(file) => drop(places.insert(file.hash, file.place.clone())),
-            Node::Directory(below) => crate::tree::descend::descend(|| gather(below, places)),
+            Node::Directory(below) => crate::tree::descend(|| gather(below, places)),
             Node::Link(_) => {}
         }
     }
 }
 
-/// Keeps no content, only where it is.
+/// Keeps only the locations of contents.
 struct Describing;
 
 impl Work for Describing {

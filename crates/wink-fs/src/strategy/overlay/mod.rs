@@ -1,20 +1,20 @@
-//! `overlay`: what is different from the base that a workspace is mounted over, for each snapshot.
+//! `overlay`: the difference from the base that a workspace is mounted over.
 //!
-//! The layers of a mount are not looked at: marks for what was deleted, replaced or moved in them are the
-//! kernel's own matter. A snapshot is taken of the merged view like any other; contents that the base has
-//! stay there, whatever path they are at now, and all others are copied. What is in a manifest and what is
-//! not says the rest.
+//! The layers of the mount are not read, because the marks in them belong to the kernel. A snapshot is taken of the
+//! merged view. Contents that the base has, at any path, stay there; all others are copied.
 
 mod base;
 mod mount;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use self::base::Base;
 pub use self::mount::OverlayMount;
-use super::copy::{CopyKeeper, Way};
+use super::copy::{CopyKeeper, CopyMethod};
 use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest};
 use crate::path::TreePath;
@@ -23,33 +23,33 @@ use crate::store::disk::Disk;
 use crate::tree::FileMode;
 use crate::tree::content::Content;
 
-/// Returns the base of a workspace; one that was not mounted by [`OverlayMount`] is Unsupported.
+/// Returns the base of a workspace; without an [`OverlayMount`] it is Unsupported.
 pub(super) fn base_of(root: &Path) -> io::Result<PathBuf> {
     mount::base_of(root)
 }
 
-/// Begins to keep what is different from a base.
+/// Prepares to keep differences from a base.
 pub(super) fn make(disk: &Disk, base: &Path) -> io::Result<()> {
     base::describe(disk, base)
 }
 
-/// Keeps the contents of each snapshot that the base does not have.
+/// Keeps the contents that the base does not have.
 #[derive(Debug)]
 pub(super) struct OverlayKeeper {
     disk: Disk,
     copies: CopyKeeper,
-    /// Read when it is needed first.
+    /// Read on first use.
     base: Mutex<Option<Arc<Base>>>,
 }
 
 impl OverlayKeeper {
     pub(super) fn new(disk: Disk) -> Self {
-        let copies = CopyKeeper::new(disk.clone(), Way::Copy);
+        let copies = CopyKeeper::new(disk.clone(), CopyMethod::Copy);
         Self { disk, copies, base: Mutex::default() }
     }
 
     fn base(&self) -> io::Result<Arc<Base>> {
-        let mut base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut base = self.base.lock();
         if let Some(base) = &*base {
             return Ok(base.clone());
         }
@@ -69,7 +69,8 @@ impl Keeper for OverlayKeeper {
     }
 
     fn reader(&self, id: &SnapshotId) -> io::Result<Arc<dyn Reader>> {
-        let (copies, base) = (self.copies.reader(id)?, self.base()?.reader());
+        let copies = self.copies.reader(id)?;
+        let base = self.base()?.reader();
         Ok(Arc::new(OverlayReader { copies, base }))
     }
 
@@ -88,7 +89,7 @@ struct Differing<'a> {
 }
 
 impl Differing<'_> {
-    /// Makes the directories above a copy; several threads may be at it.
+    /// Makes the parents of a copy; several threads may do so.
     fn make_parents(&self, path: &TreePath) -> io::Result<()> {
         for parent in path.ancestors() {
             match self.copying.enter(&parent) {
@@ -126,7 +127,7 @@ struct OverlayReader {
 
 impl Reader for OverlayReader {
     fn open(&self, path: &TreePath, file: &KeptFile) -> io::Result<Content> {
-        // A copy lies at the path of its file and needs no other place.
+        // A copy is at the path of its file and needs no location.
         let reader = if file.place.is_empty() { &self.copies } else { &self.base };
         reader.open(path, file)
     }

@@ -1,4 +1,4 @@
-//! A workspace that is mounted here: a base that stays as it is, and the changes apart from it.
+//! Mounts a workspace: a base that does not change, and the changes beside it.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fmt;
@@ -17,33 +17,32 @@ use crate::host::root::{by_handle, mount_of, real_path};
 use crate::store::disk::Disk;
 use crate::strategy::reflink::{OVERLAY, file_system, home};
 
-/// The name of the link to the base; it is what makes a directory the place of such a workspace.
+/// The link to the base, which marks the directory of such a workspace.
 const BASE: &str = "base";
 
-/// The file that the process holds a lock on whose mount it is.
+/// The file that the owner of the mount has locked.
 const OWNER: &str = "owner.lock";
 
 const ROOT: &str = "root";
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 
-/// An attribute of the kind that OverlayFS keeps its own marks in.
+/// A test attribute of the kind that OverlayFS uses for its marks.
 const MARK: &str = "trusted.wink";
 
-/// Directories of the base can be renamed; a file is either that of the base or whole in the upper layer, and
-/// the same one after a change if it has hard links; a base on another file system does not show.
+/// Allows renaming directories of the base; keeps files whole in one layer, and hard links together; hides that the
+/// base may be on another file system.
 const SETTINGS: &str = "redirect_dir=on,metacopy=off,index=on,xino=on";
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Mounts a workspace over a directory that stays as it is, with OverlayFS.
+/// A workspace mounted with OverlayFS over a base that does not change.
 ///
-/// Whatever is done in the workspace is kept in a place of its own, and is there again the next time it is
-/// mounted. Nothing may change the base meanwhile: the kernel does not say what is seen then. MountId needs
-/// the rights of an administrator and a file system that can hold the changes; where one is missing it is
-/// Unsupported, with the reason. The workspace is unmounted when this is dropped.
+/// Changes are kept in a separate place, and are there again at the next mount. Nothing may change the base
+/// meanwhile: the kernel does not define what is seen then. Mounting needs administrator rights and a suitable file
+/// system; otherwise it is Unsupported, with the reason. Dropping this value unmounts the workspace.
 ///
-/// Its snapshots can be kept as what is different from the base, by [`Strategy::Overlay`].
+/// Its snapshots can be kept as differences from the base, by [`Strategy::Overlay`].
 ///
 /// ```
 /// use wink_fs::{ErrorKind, HostBackend, OverlayMount, Strategy, StrategyOptions, Workspace};
@@ -76,12 +75,13 @@ pub struct OverlayMount {
 }
 
 impl OverlayMount {
-    /// Mounts the workspace of a place over its base, with the ambient authority of the process.
+    /// Mounts the workspace in `place` over its base, with the ambient authority of the process.
     ///
-    /// A place is a new or empty directory, or one that was mounted over this base before. One that is in use
-    /// is Locked; the mount of a process that died is taken over.
+    /// `place` is a new or empty directory, or one that was mounted over this base before. One that is in use is
+    /// Locked; the mount of a dead process is taken over.
     pub fn mount_ambient(base: impl AsRef<Path>, place: impl AsRef<Path>) -> Result<Self> {
-        let (base, path) = (open_base(base.as_ref())?, place.as_ref());
+        let base = open_base(base.as_ref())?;
+        let path = place.as_ref();
         let place = open_place(path, &base)?;
         let owner = own(&place)?;
         let root = open(&place, ROOT).map_err(failed)?;
@@ -96,7 +96,7 @@ impl OverlayMount {
         }
     }
 
-    /// Returns the directory of the workspace.
+    /// Returns the mounted directory.
     pub fn root(&self) -> &Path {
         &self.path
     }
@@ -104,8 +104,7 @@ impl OverlayMount {
 
 impl Drop for OverlayMount {
     fn drop(&mut self) {
-        // A program that still has files of it open keeps them. If unmounting fails, the mount is taken over the
-        // next time.
+        // Detached, because a program may still have files open. If unmounting fails, the next mount takes it over.
         let _ = rustix::mount::unmount(by_handle(&self.root), UnmountFlags::DETACH);
     }
 }
@@ -116,7 +115,7 @@ impl fmt::Debug for OverlayMount {
     }
 }
 
-/// Returns the base of the workspace that is mounted at a path, or says why there is none.
+/// Returns the base of the workspace at a path, or why there is none.
 pub(super) fn base_of(root: &Path) -> io::Result<PathBuf> {
     let root = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
     let place = open(&root, "..")?;
@@ -143,7 +142,7 @@ fn open_base(base: &Path) -> Result<OwnedFd> {
         .map_err(|errno| failed(errno).with_detail("the base cannot be opened; name a directory"))
 }
 
-/// Opens the place of a workspace over a base, and makes there what is missing.
+/// Opens the directory of a workspace, and makes what is missing in it.
 fn open_place(path: &Path, base: &OwnedFd) -> Result<OwnedFd> {
     let base = real_path(base).map_err(failed)?;
     check_outside(path, &base)?;
@@ -165,7 +164,7 @@ fn open_place(path: &Path, base: &OwnedFd) -> Result<OwnedFd> {
     Ok(place)
 }
 
-/// Refuses a place in the base, which would change with everything that is done in the workspace.
+/// Refuses a place inside the base, which every change of the workspace would change.
 fn check_outside(place: &Path, base: &[u8]) -> Result<()> {
     let home = rustix::fs::open(home(place), DIRECTORY, Mode::empty()).map_err(failed)?;
     let home = real_path(&home).map_err(failed)?;
@@ -202,9 +201,10 @@ fn locked() -> Error {
     )
 }
 
-/// Mounts by handles, so that no path is looked up again and no name in it can be taken for an option.
+/// Mounts by handles, so that no path is resolved again and no name can be taken for an option.
 fn mount(base: &OwnedFd, place: &OwnedFd, root: &OwnedFd) -> Result<()> {
-    let (upper, work) = (open(place, UPPER).map_err(failed)?, open(place, WORK).map_err(failed)?);
+    let upper = open(place, UPPER).map_err(failed)?;
+    let work = open(place, WORK).map_err(failed)?;
     check_marks(&upper)?;
     let [base, changes, work] = [base, &upper, &work].map(by_handle);
     let options = format!("lowerdir={base},upperdir={changes},workdir={work},{SETTINGS}");
@@ -214,7 +214,7 @@ fn mount(base: &OwnedFd, place: &OwnedFd, root: &OwnedFd) -> Result<()> {
         .map_err(|errno| refused(errno, &upper))
 }
 
-/// Tries whether OverlayFS can mark what was deleted or replaced; without, it mounts and fails later.
+/// Tests whether OverlayFS can mark deletions; without that, the mount succeeds and changes fail later.
 fn check_marks(upper: &OwnedFd) -> Result<()> {
     rustix::fs::fsetxattr(upper, MARK, b"", XattrFlags::empty())
         .and_then(|()| rustix::fs::fremovexattr(upper, MARK))
@@ -233,7 +233,7 @@ fn refused(errno: Errno, upper: &OwnedFd) -> Error {
              name one on another file system, such as ext4",
             file_system(upper)
         )),
-        // The kernel remembers which directory the changes are of.
+        // The kernel remembers which base the changes belong to.
         Errno::STALE => foreign(),
         Errno::BUSY => locked(),
         _ => failed(errno),

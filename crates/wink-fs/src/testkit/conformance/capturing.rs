@@ -1,4 +1,4 @@
-//! The files of one moment, and going back to them.
+//! The files of one moment, and restoring them.
 
 use super::support::*;
 use crate::error::ErrorKind;
@@ -52,7 +52,7 @@ pub(super) fn later_changes_do_not_show_in_a_capture(fs: &mut dyn Backend) {
     assert!(!mode(&*capture.tree, "file").executable);
 }
 
-/// Content that is not kept is not replaced by other content either.
+/// Content that is not kept must not be replaced by other content either.
 pub(super) fn content_of_a_capture_is_of_its_moment_or_a_conflict(fs: &mut dyn Backend) {
     make(fs, "file", "old");
     let capture = captured(fs);

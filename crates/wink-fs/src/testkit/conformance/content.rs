@@ -1,4 +1,4 @@
-//! What a file holds, and how long an opened one stays what it was.
+//! Content of files, and how long an opened file keeps it.
 
 use std::io::{Read as _, Write as _};
 
@@ -70,7 +70,8 @@ pub(super) fn content_is_read_from_several_threads_at_once(fs: &mut dyn Backend)
     let content = fs.open(&at("f")).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            let (content, expected) = (content.clone(), &expected);
+            let content = content.clone();
+            let expected = &expected;
             scope.spawn(move || {
                 let mut read = Vec::new();
                 content.reader().read_to_end(&mut read).unwrap();

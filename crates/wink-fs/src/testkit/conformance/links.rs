@@ -50,7 +50,7 @@ pub(super) fn a_target_that_no_link_can_have_is_invalid_argument(fs: &mut dyn Ba
     make(fs, "f", "");
     let targets: [&[u8]; 3] = [b"", b"a\0b", &[b't'; 4096]];
     for target in targets {
-        // The target is judged first, wherever the link would go.
+        // The target is checked first, wherever the link would go.
         for path in ["l", "f", "x/l", "f/l"] {
             let kind = refused(fs, |fs| fs.symlink(&at(path), target));
             assert_eq!(kind, ErrorKind::InvalidArgument, "{path}");

@@ -62,7 +62,8 @@ pub(super) fn a_listing_gives_paths_and_targets(fs: &mut dyn Backend) {
     make(fs, "d/f", "hello");
     make_link(fs, "d/l", "f");
     let listed = ops::list(fs, &at("d"), &ListOptions::default()).unwrap();
-    let (file, link) = (&listed[0], &listed[1]);
+    let file = &listed[0];
+    let link = &listed[1];
     assert_eq!((file.name.as_str(), &file.path, file.kind), ("f", &at("d/f"), Kind::File));
     assert_eq!((&link.path, link.target.as_deref()), (&at("d/l"), Some(&b"f"[..])));
     assert_eq!(file.target, None);

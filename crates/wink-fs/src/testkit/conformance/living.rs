@@ -1,4 +1,4 @@
-//! The view that can be used while another thread writes.
+//! The live view, which can be used while another thread writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,7 +32,7 @@ pub(super) fn the_live_view_refuses_as_the_backend_does(fs: &mut dyn Backend) {
     assert_eq!(failure(live.read_link(&at("d"))), ErrorKind::InvalidArgument);
 }
 
-/// Reads a file until it is told to stop; each time it must be whole.
+/// Reads a file until it is stopped; each time the content must be whole.
 fn read_whole(tree: &dyn Tree, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let read = bytes(tree, "f");
@@ -44,7 +44,8 @@ fn read_whole(tree: &dyn Tree, stop: &AtomicBool) {
 pub(super) fn a_reader_sees_the_old_or_the_new_content(fs: &mut dyn Backend) {
     let (long, short): (&str, &str) = ("a".repeat(70_000).leak(), "b".repeat(300).leak());
     make(fs, "f", long);
-    let (live, stop) = (fs.live(), AtomicBool::new(false));
+    let live = fs.live();
+    let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| read_whole(&*live, &stop));
         for content in [short, long].into_iter().cycle().take(100) {

@@ -1,4 +1,4 @@
-//! Looking at entries: [`Tree`](crate::Tree) and the questions that never fail.
+//! Reading entries: [`Tree`](crate::Tree) and the questions that never fail.
 
 use std::time::{Duration, SystemTime};
 
@@ -23,12 +23,12 @@ pub(super) fn a_fresh_backend_is_empty(fs: &mut dyn Backend) {
 
 pub(super) fn a_backend_says_what_it_is(fs: &mut dyn Backend) {
     let properties = fs.properties();
-    assert!(!properties.backend.is_empty());
+    assert!(!properties.backend.as_str().is_empty());
     assert!(properties.root.starts_with('/'));
     assert!(!properties.read_only);
 }
 
-/// Every look at `path` must fail with `kind`.
+/// Asserts that every read of `path` fails with `kind`.
 #[track_caller]
 fn looks_fail(tree: &dyn Tree, path: &str, kind: ErrorKind) {
     let path = at(path);
@@ -96,7 +96,7 @@ pub(super) fn stat_describes_a_link_and_not_its_target(fs: &mut dyn Backend) {
 }
 
 pub(super) fn a_new_entry_was_changed_just_now(fs: &mut dyn Backend) {
-    // A disk's clock has its own grain.
+    // The clock of a disk may be this coarse.
     let grain = Duration::from_secs(2);
     let before = SystemTime::now() - grain;
     make(fs, "d/f", "");

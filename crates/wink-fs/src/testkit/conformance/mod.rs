@@ -1,8 +1,7 @@
-//! The contract, one case for each sentence of it.
+//! The contract, with one case for each of its sentences.
 //!
-//! A case is a function that gets a fresh, empty backend and panics where the backend breaks the
-//! sentence that the case is named by. There is nothing to skip: every backend and every decorator
-//! passes them all.
+//! A case is a function that gets a fresh, empty backend, and panics if the backend breaks the sentence that it is
+//! named after. There is nothing to skip: every backend and every decorator passes them all.
 
 mod appending;
 mod capturing;
@@ -99,10 +98,10 @@ macro_rules! table {
     };
 }
 
-/// Hands the list of cases to another macro.
+/// Passes the list of cases to another macro.
 ///
-/// This is the one place where cases are listed. One that is missing here is dead code, which the
-/// compiler warns of, because [`CASES`] is all that uses them.
+/// Cases are listed only here. One that is missing is dead code, of which the compiler warns, because [`CASES`] is all
+/// that uses them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __conformance_cases {
@@ -322,6 +321,8 @@ macro_rules! __conformance_cases {
                 a_replacement_by_the_same_tree_changes_nothing
                 an_empty_tree_takes_everything_away
                 a_replacement_can_be_taken_back
+                a_private_directory_in_the_target_becomes_private
+                a_directory_changes_its_mode_and_keeps_its_files
                 a_target_that_cannot_be_read_changes_nothing
                 a_special_file_in_the_target_changes_nothing
                 a_plan_is_refused_when_it_is_checked_as_when_it_is_done
@@ -349,7 +350,7 @@ macro_rules! __conformance_cases {
 
 __conformance_cases! { (table) () }
 
-/// Holds one sentence of the contract, as a function that checks a backend.
+/// One sentence of the contract, as a function that checks a backend.
 ///
 /// ```
 /// use wink_fs::{MemoryBackend, testkit::conformance};
@@ -367,7 +368,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Checks a fresh, empty backend; panics where it breaks the contract.
+    /// Checks a fresh, empty backend; panics if it breaks the contract.
     pub fn run(&self, backend: &mut dyn Backend) {
         (self.run)(backend);
     }
@@ -379,7 +380,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Runs the case of a name.
+/// Runs one case.
 #[doc(hidden)]
 pub fn check(name: &str, backend: &mut dyn Backend) {
     let case = CASES.iter().find(|case| case.name == name).expect("the list names every case");

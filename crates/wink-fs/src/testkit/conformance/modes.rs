@@ -1,11 +1,11 @@
-//! What is kept of a file's permissions.
+//! File modes.
 
 use super::support::*;
 use crate::error::ErrorKind;
 use crate::filesystem::{Backend, PutOptions, Replacement};
 use crate::tree::FileMode;
 
-/// Every mode there is.
+/// Returns every mode.
 fn modes() -> impl Iterator<Item = FileMode> {
     [(false, false), (true, false), (false, true), (true, true)]
         .into_iter()

@@ -5,10 +5,11 @@ use crate::filesystem::{Backend, Recursion, Replacement};
 use crate::ops::{self, ListOptions};
 use crate::path::{MAX_PATH_BYTES, RESERVED_NAME, TreePath};
 
-/// Makes, lists, reads, renames and removes a file of this name, in a directory of this name.
+/// Creates, lists, reads, renames and removes a file of this name, in a directory of this name.
 #[track_caller]
 fn round_trips(fs: &mut dyn Backend, name: &[u8]) {
-    let (directory, file) = (disk(name), disk(&[name, b"/", name].concat()));
+    let directory = disk(name);
+    let file = disk(&[name, b"/", name].concat());
     make_at(fs, &file, "content");
     assert_eq!(names(fs, ""), [name]);
     let listed = ops::list(fs, &directory, &ListOptions::default()).unwrap();

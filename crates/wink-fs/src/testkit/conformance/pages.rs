@@ -138,7 +138,8 @@ pub(super) fn pages_in_a_row_are_the_whole_file(fs: &mut dyn Backend) {
     let text: String = (0..30_000).map(|n| format!("{n:>30}\r\n")).collect();
     make(fs, "f", &text);
     let limits = Limits { page_lines: 7_001, ..Limits::default() };
-    let (mut all, mut offset) = (String::new(), 0);
+    let mut all = String::new();
+    let mut offset = 0;
     loop {
         let page = ops::read(fs, &at("f"), &from(offset), &limits).unwrap();
         all.push_str(&page.content);
@@ -180,7 +181,9 @@ pub(super) fn only_a_file_has_pages(fs: &mut dyn Backend) {
     make(fs, "d/f", "");
     make_link(fs, "l", "d/f");
     let kinds = |path| {
-        let (path, options, limits) = (at(path), ReadOptions::default(), Limits::default());
+        let path = at(path);
+        let options = ReadOptions::default();
+        let limits = Limits::default();
         let text = failure(ops::read(fs, &path, &options, &limits));
         assert_eq!(failure(ops::read_bytes(fs, &path, &options, &limits)), text);
         text
@@ -225,9 +228,10 @@ pub(super) fn parts_in_a_row_are_the_whole_line(fs: &mut dyn Backend) {
     let long = "wörter, 漢字 😀 und mehr ".repeat(20_000);
     let text = format!("short\n{long}\r\nlast");
     make(fs, "f", &text);
-    let (mut line, mut column) = (String::new(), 0);
+    let mut line = String::new();
+    let mut column = 0;
     loop {
-        // Larger parts than usual, so that it takes no minutes.
+        // Larger than usual, so that it does not take minutes.
         let limits = Limits { max_read_bytes: 10_001, ..Limits::default() };
         let options = LineOptions::default().line(1).column(column);
         let part = ops::read_line(fs, &at("f"), &options, &limits).unwrap();

@@ -1,4 +1,4 @@
-//! Becoming what another tree is.
+//! Replacing all files.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::memory::MemoryBackend;
 use crate::path::TreePath;
 use crate::testkit::dump;
 use crate::tree::content::{Content, ReadAt};
-use crate::tree::hash::TreeHash;
+use crate::tree::hash::{TreeHash, tree_hash};
 use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 
@@ -81,7 +81,7 @@ pub(super) fn a_replacement_can_be_taken_back(fs: &mut dyn Backend) {
     assert_eq!(dump(fs).unwrap(), dump(&before).unwrap());
 }
 
-/// A tree of which one file cannot be read, or one entry is special.
+/// A tree with an unreadable file, or a special one.
 struct Broken {
     inner: MemoryBackend,
     special: bool,
@@ -173,7 +173,7 @@ pub(super) fn a_plan_is_refused_when_it_is_checked_as_when_it_is_done(fs: &mut d
     assert_eq!(dump(fs).unwrap(), before);
 }
 
-/// As an entry of its own, and in a directory that is new as a whole.
+/// On its own, and in a new directory.
 pub(super) fn a_special_file_in_the_target_is_refused_when_it_is_checked(fs: &mut dyn Backend) {
     occupied(fs);
     let target = Broken { inner: varied(), special: true };
@@ -187,4 +187,38 @@ pub(super) fn a_special_file_in_the_target_is_refused_when_it_is_checked(fs: &mu
         assert_eq!((checked.kind(), done.kind()), (ErrorKind::SpecialFile, ErrorKind::SpecialFile));
         assert_eq!(dump(fs).unwrap(), before);
     }
+}
+
+pub(super) fn a_private_directory_in_the_target_becomes_private(fs: &mut dyn Backend) {
+    let mut source = MemoryBackend::new();
+    make(&mut source, "d/e/file", "content");
+    make_dir(&mut source, "empty");
+    for directory in ["d", "d/e", "empty"] {
+        let target = WithPrivate(&source, directory);
+        fs.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
+        fs.replace(&target, &Scope::everything()).unwrap();
+        assert!(mode(fs, directory).private);
+        assert_eq!(dump(fs).unwrap(), dump(&target).unwrap());
+        assert_eq!(tree_hash(fs).unwrap(), tree_hash(&target).unwrap());
+        let captured = fs.capture(&Exclusions::default()).unwrap().tree;
+        assert_eq!(dump(&*captured).unwrap(), dump(&target).unwrap());
+        assert_eq!(tree_hash(&*captured).unwrap(), tree_hash(&target).unwrap());
+    }
+}
+
+pub(super) fn a_directory_changes_its_mode_and_keeps_its_files(fs: &mut dyn Backend) {
+    make(fs, "d/e/file", "content");
+    make(fs, "d/other", "");
+    let public = fs.capture(&Exclusions::default()).unwrap();
+    let mut source = MemoryBackend::new();
+    source.replace(&*public.tree, &Scope::everything()).unwrap();
+    let private = WithPrivate(&source, "d");
+    let replaced = fs.replace(&private, &Scope::everything()).unwrap();
+    assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (0, 0, 2));
+    assert_eq!(dump(fs).unwrap(), dump(&private).unwrap());
+    assert!(!mode(&*public.tree, "d").private);
+    make(fs, "d/other", "changed");
+    let replaced = fs.replace(&source, &Scope::everything()).unwrap();
+    assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (1, 0, 1));
+    assert_eq!(dump(fs).unwrap(), dump(&source).unwrap());
 }

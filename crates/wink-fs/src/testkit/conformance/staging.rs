@@ -1,4 +1,4 @@
-//! Content on its way in.
+//! Staged content.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the cases are written with.
+//! Helpers of the cases.
 
 use std::fmt::Debug;
 
@@ -7,18 +7,21 @@ use bytes::Bytes;
 use crate::error::{ErrorKind, Result};
 use crate::filesystem::staged::Staged;
 use crate::filesystem::{Backend, Filesystem, Put, PutCondition, PutOptions};
+use crate::hash::ContentHash;
 use crate::ops::{self, WriteOptions};
 use crate::path::TreePath;
 use crate::testkit::dump;
-use crate::tree::{FileMode, Kind, Tree};
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::{Entry, FileMode, Kind, KnownEntry, Stat, Tree};
 
-/// Parses a path that is valid.
+/// Parses a valid path.
 #[track_caller]
 pub(super) fn at(text: &str) -> TreePath {
     TreePath::parse(text).unwrap()
 }
 
-/// Checks a path whose names are any bytes.
+/// Makes a path of any bytes.
 #[track_caller]
 pub(super) fn disk(path: &[u8]) -> TreePath {
     TreePath::from_disk(path).unwrap()
@@ -30,7 +33,7 @@ pub(super) fn make(fs: &mut dyn Backend, path: &str, content: impl AsRef<[u8]>) 
     make_at(fs, &at(path), content);
 }
 
-/// Makes a file with its parents, whatever its names.
+/// Makes a file with its parents, of any names.
 #[track_caller]
 pub(super) fn make_at(fs: &mut dyn Backend, path: &TreePath, content: impl AsRef<[u8]>) {
     let content = Bytes::copy_from_slice(content.as_ref());
@@ -41,6 +44,41 @@ pub(super) fn make_at(fs: &mut dyn Backend, path: &TreePath, content: impl AsRef
 #[track_caller]
 pub(super) fn make_dir(fs: &mut dyn Backend, path: &str) {
     ops::mkdir(fs, &at(path), &ops::MkdirOptions::default()).unwrap();
+}
+
+/// A tree with one directory made private; no call of a backend makes one.
+pub(super) struct WithPrivate<'a>(pub(super) &'a dyn Tree, pub(super) &'static str);
+
+impl Tree for WithPrivate<'_> {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        let mut stat = self.0.stat(path)?;
+        stat.mode.private |= *path == at(self.1);
+        Ok(stat)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        self.0.list(path)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.0.open(path)
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.0.read_link(path)
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.0.known_hash(path)
+    }
+
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        self.0.list_known(path)
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
 }
 
 /// Makes a link.
@@ -59,7 +97,7 @@ pub(super) fn put(
     fs.put(&at(path), &mut Staged::from_bytes(content), &options)
 }
 
-/// Puts content at a path where a condition holds.
+/// Puts content at a path, under a condition.
 pub(super) fn put_if(
     fs: &mut dyn Filesystem,
     path: &str,
@@ -94,12 +132,12 @@ pub(super) fn names(tree: &dyn Tree, path: &str) -> Vec<Vec<u8>> {
     entries.iter().map(|entry| entry.name.as_bytes().to_vec()).collect()
 }
 
-/// Tells whether nothing is at a path.
+/// Returns whether nothing is at a path.
 pub(super) fn missing(tree: &dyn Tree, path: &str) -> bool {
     !ops::exists(tree, &at(path))
 }
 
-/// Does something that must fail, change nothing and show no path of the host; returns the kind.
+/// Runs something that must fail, change nothing and show no host path; returns the kind.
 #[track_caller]
 pub(super) fn refused<T: Debug>(
     fs: &mut dyn Backend,
@@ -114,7 +152,7 @@ pub(super) fn refused<T: Debug>(
     error.kind()
 }
 
-/// Returns the kind of a failure to look at something.
+/// Returns the kind of a failed read.
 #[track_caller]
 pub(super) fn failure<T: Debug>(result: Result<T>) -> ErrorKind {
     result.expect_err("it must fail").kind()

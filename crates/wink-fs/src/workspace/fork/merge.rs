@@ -2,32 +2,35 @@
 
 use std::sync::Arc;
 
+use crate::Backend as _;
 use crate::error::{Operation, Result};
+use crate::filesystem::replace_plan::ReplacePlan;
+use crate::memory::MemoryBackend;
 use crate::merge::{MergeOptions, Merged, OnConflict, Sides, three_way};
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
-use crate::tree::scope::Scope;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::workspace::restore::replacement::{Going, Restore};
 use crate::workspace::{StateRef, Workspace};
 
 impl Workspace {
-    /// Brings in what was changed in a fork since it was made, or since it was last brought in here.
+    /// Merges the changes of a fork since it was made, or since it was last merged here.
     ///
     /// Files that only one side changed are taken as they are; those that both changed are merged by
-    /// lines. Where both changed the same, nothing at all is written and the conflicts are named. What
-    /// was there before is kept in a snapshot, and [`undo`](Self::undo) takes the merge back.
+    /// lines. If both changed the same lines, nothing is written and the conflicts are returned. A
+    /// safety snapshot is taken first, and [`undo`](Self::undo) undoes the merge.
     pub fn merge(&self, fork: &Self) -> Result<Merged> {
         self.merge_with(fork, &MergeOptions::default())
     }
 
-    /// Brings in what was changed in a fork, in a given way.
+    /// Merges a fork with options.
     pub fn merge_with(&self, fork: &Self, options: &MergeOptions) -> Result<Merged> {
         let origin = fork.origin(Operation::Merge)?;
         let base = origin.base_for(self)?;
         let theirs = self.state_of(fork)?;
-        let merged = self.bring_in(Operation::Merge, &*base, &*theirs, options)?;
+        let merged = self.bring_in(Operation::Merge, &*base, &*theirs, &[], options)?;
         if merged.is_to_be_remembered() {
-            origin.merged(self, &*theirs, merged.saved)?;
+            origin.merged(self, &*next_base(&*base, &theirs, &merged)?, merged.saved)?;
         }
         Ok(merged)
     }
@@ -61,7 +64,7 @@ impl Workspace {
         Ok(last)
     }
 
-    /// Says what a merge of another workspace would do that grew from a state that is kept here.
+    /// Dry run of a merge with another workspace that started from `base`.
     ///
     /// ```
     /// use wink_fs::MergeOptions;
@@ -80,9 +83,10 @@ impl Workspace {
         other: &Self,
         options: &MergeOptions,
     ) -> Result<Merged> {
-        let (base, _) = self.state(self.history(Operation::Merge)?, base.into())?;
+        let (base, unknown) = self.kept_state(Operation::Merge, base.into())?;
         let theirs = self.state_of(other)?;
-        self.bring_in(Operation::Merge, &*base, &*theirs, &options.clone().dry_run(true))
+        let options = options.clone().dry_run(true);
+        self.bring_in(Operation::Merge, &*base, &*theirs, &unknown, &options)
     }
 
     /// Returns the files of another workspace as they are now, but for what is excluded here.
@@ -91,8 +95,7 @@ impl Workspace {
         Ok(other.backend(&mut *other.turn()?).capture(&excluded)?.tree)
     }
 
-    /// Brings in what changed from one state that is kept to another, as from the beginning of a branch
-    /// to its end.
+    /// Merges the changes from one state to another, as from the beginning of a fork to its end.
     ///
     /// ```
     /// use wink_fs::MergeOptions;
@@ -119,7 +122,7 @@ impl Workspace {
         self.bring_in_states(Operation::Merge, base.into(), theirs.into(), options)
     }
 
-    /// Takes out what changed from one state to another, and leaves what was done before and since.
+    /// Reverts the changes from one state to another, and keeps everything before and after.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -137,7 +140,7 @@ impl Workspace {
         self.revert_with(from, to, &MergeOptions::default())
     }
 
-    /// Takes out what changed from one state to another, in a given way.
+    /// Reverts the changes from one state to another, with options.
     pub fn revert_with(
         &self,
         from: impl Into<StateRef>,
@@ -148,8 +151,7 @@ impl Workspace {
         self.bring_in_states(Operation::Revert, to.into(), from.into(), options)
     }
 
-    /// Says what taking out would do that which changed from one tree to another, as in forks; nothing is kept
-    /// for it.
+    /// Dry run of [`revert_with`](Self::revert_with) between two trees, as of forks.
     ///
     /// ```
     /// use wink_fs::MergeOptions;
@@ -169,7 +171,45 @@ impl Workspace {
         to: &dyn Tree,
         options: &MergeOptions,
     ) -> Result<Merged> {
-        self.bring_in(Operation::Revert, to, from, &options.clone().dry_run(true))
+        self.bring_in(Operation::Revert, to, from, &[], &options.clone().dry_run(true))
+    }
+
+    /// Returns the base of the next merge of a state that was merged: the state itself or, if conflicts are
+    /// left to resolve, a new snapshot of it that has their paths as they were in the base of this merge.
+    ///
+    /// ```
+    /// use wink_fs::{MergeOptions, OnConflict, StateRef};
+    ///
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write_bytes("a.png", vec![0, 1])?;
+    /// let start = files.snapshot("start")?;
+    /// files.write_bytes("a.png", vec![0, 2])?;
+    /// files.write("b.txt", "b")?;
+    /// let theirs = files.snapshot("theirs")?.id;
+    /// files.restore(&start)?;
+    /// files.write_bytes("a.png", vec![0, 3])?;
+    ///
+    /// let markers = MergeOptions::default().on_conflict(OnConflict::Markers);
+    /// let merged = files.merge_states(&start, theirs, &markers)?;
+    /// let base = files.next_merge_base(&start, theirs, &merged)?;
+    /// let next = files.diff(base, theirs)?;
+    /// assert_eq!(next.modified[0].path.to_string(), "a.png");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn next_merge_base(
+        &self,
+        base: impl Into<StateRef>,
+        theirs: SnapshotId,
+        merged: &Merged,
+    ) -> Result<SnapshotId> {
+        if merged.unresolved().next().is_none() {
+            return Ok(theirs);
+        }
+        let history = self.history(Operation::Merge)?;
+        let (base, _) = self.state(history, base.into())?;
+        let (tree, _) = self.state(history, theirs.into())?;
+        let tree = next_base(&*base, &tree, merged)?;
+        self.keep_tree(&tree, Some(theirs), "merged, except for conflicts")
     }
 
     fn bring_in_states(
@@ -179,10 +219,22 @@ impl Workspace {
         theirs: StateRef,
         options: &MergeOptions,
     ) -> Result<Merged> {
+        let (base, mut unknown) = self.kept_state(operation, base)?;
+        let (theirs, unknown_there) = self.kept_state(operation, theirs)?;
+        unknown.extend(unknown_there);
+        self.bring_in(operation, &*base, &*theirs, &unknown, options)
+    }
+
+    /// Returns the files of a state, and the patterns of what it does not hold although it may have been there: that it
+    /// lacks such a file must not delete it.
+    fn kept_state(
+        &self,
+        operation: Operation,
+        at: StateRef,
+    ) -> Result<(Arc<dyn Tree>, Vec<String>)> {
         let history = self.history(operation)?;
-        let (base, _) = self.state(history, base)?;
-        let (theirs, _) = self.state(history, theirs)?;
-        self.bring_in(operation, &*base, &*theirs, options)
+        let unknown = history.find(&at)?.map(|snapshot| snapshot.excluded).unwrap_or_default();
+        Ok((self.state(history, at)?.0, unknown))
     }
 
     /// Makes the step from one state to another also here.
@@ -191,6 +243,7 @@ impl Workspace {
         operation: Operation,
         base: &dyn Tree,
         theirs: &dyn Tree,
+        unknown: &[String],
         options: &MergeOptions,
     ) -> Result<Merged> {
         let history = self.history(operation)?;
@@ -200,6 +253,7 @@ impl Workspace {
         let excluded = history.excluded.known();
         let backend = self.backend(&mut writer);
         let before = backend.capture(&excluded)?;
+        let excluded = excluded.and(unknown)?;
         let everything = Scope::everything().excluding(excluded.clone());
         let ours = before.tree.clone();
         let sides = Sides { base, ours: &*ours, theirs };
@@ -208,21 +262,36 @@ impl Workspace {
         let scope = patch.scope().excluding(excluded);
         let mut merged = Merged { conflicts, ..Merged::default() };
         if patch.is_empty() {
-            let is_stopped = options.on_conflict == OnConflict::Stop;
-            merged.applied = !options.dry_run && (merged.conflicts.is_empty() || !is_stopped);
+            merged.applied = !options.dry_run
+                && (merged.conflicts.is_empty()
+                    || merged.conflicts.iter().any(|it| it.is_resolved));
             return Ok(merged);
         }
         let restore = Restore { history, target: &patch, scope: &scope };
+        let plan = ReplacePlan::new(before, &patch, &scope);
+        let plan = plan.map_err(|error| error.during(operation))?;
         let is_stopped = options.on_conflict == OnConflict::Stop && !merged.conflicts.is_empty();
         if options.dry_run || is_stopped {
-            let changes = restore.changes(backend, before);
-            merged.changes = changes.map_err(|error| error.during(operation))?;
+            let checked = backend.check_replace(&plan).and_then(|()| restore.describe(&plan));
+            merged.changes = checked.map_err(|error| error.during(operation))?;
             return Ok(merged);
         }
-        let done = restore.replace_captured(backend, before, &Going::to(&operation.to_string()));
+        let done = restore.replace_once(backend, plan, &Going::to(&operation.to_string()));
         let done = done.map_err(|error| error.during(operation))?;
         merged.applied = true;
         (merged.changes, merged.saved) = (done.changes, done.saved.map(|saved| saved.id));
         Ok(merged)
     }
+}
+
+/// Returns the state that was merged, with the paths of unresolved conflicts as they were in the merge base: the next
+/// merge finds them changed, and nothing else.
+fn next_base(base: &dyn Tree, theirs: &Arc<dyn Tree>, merged: &Merged) -> Result<Arc<dyn Tree>> {
+    let unresolved: Vec<_> = merged.unresolved().map(|conflict| conflict.path.clone()).collect();
+    if unresolved.is_empty() {
+        return Ok(theirs.clone());
+    }
+    let mut next = MemoryBackend::over(theirs)?;
+    next.replace(base, &Scope::paths(unresolved))?;
+    Ok(next.capture(&Exclusions::default())?.tree)
 }

@@ -38,7 +38,7 @@ pub(super) type InEffect = (Arc<dyn Tree>, Option<SnapshotId>);
 struct Merge {
     into: Weak<Shared>,
     tree: Arc<dyn Tree>,
-    /// The snapshot of what was there before, where anything was changed.
+    /// The snapshot of what was there before, if anything was changed.
     saved: Option<SnapshotId>,
 }
 
@@ -139,12 +139,12 @@ impl Workspace {
     pub fn fork(&self, at: impl Into<StateRef>) -> Result<Self> {
         let failed = |error: Error| error.during(Operation::Fork);
         let history = self.history(Operation::Fork)?;
-        let snapshot = match at.into() {
-            StateRef::Live => {
-                let new = NewSnapshot::new(history.clock.now()).message("fork").line(FORKS);
+        let snapshot = match history.find(&at.into()).map_err(failed)? {
+            None => {
+                let new = NewSnapshot::new(history.clock.now()).message("fork").fork(FORKS);
                 self.take(history, &new)?
             }
-            StateRef::Snapshot(name) => history.find(&name).map_err(failed)?,
+            Some(snapshot) => snapshot,
         };
         let pinned = Pinned::new(history, snapshot.id).map_err(failed)?;
         let tree = history.snapshots.load(&snapshot.id).map_err(failed)?;

@@ -1,5 +1,7 @@
 //! The files of a fork where it was made: kept, or only compared and tried.
 
+use std::sync::Arc;
+
 use crate::diff::{Diff, DiffOptions, diff};
 use crate::error::{Operation, Result};
 use crate::filesystem::capture::Capture;
@@ -20,7 +22,7 @@ struct Keeping<'a> {
 }
 
 impl Workspace {
-    /// Keeps the files of a fork in a snapshot here, for when the fork is gone; nothing where all that was done
+    /// Takes a snapshot of a fork's files here, for when the fork is gone; none if all that was done
     /// in it is here already.
     ///
     /// ```
@@ -44,7 +46,7 @@ impl Workspace {
         }
     }
 
-    /// Keeps the files of a fork in a snapshot here, whatever was done in it.
+    /// Takes a snapshot of a fork's files here, even if nothing was changed in it.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -62,7 +64,7 @@ impl Workspace {
     }
 
     /// Keeps the last state of a fork that was merged here in a snapshot, for merges when the fork is gone;
-    /// nothing where no merge of it is in effect.
+    /// nothing if no merge of it is in effect.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -77,10 +79,20 @@ impl Workspace {
     pub fn keep_last_merge(&self, fork: &Self, message: &str) -> Result<Option<KeptMerge>> {
         let last = fork.origin(Operation::Snapshot)?.last_merge(self)?;
         let Some((tree, saved)) = last else { return Ok(None) };
-        let files = Self::builder(MemoryBackend::over(&tree)?).build();
-        let keeping = Keeping { files: &files, parent: fork.forked_from(), message };
-        let theirs = self.save_fork(&keeping, self.capture_fork(&files)?)?.id;
+        let theirs = self.keep_tree(&tree, fork.forked_from(), message)?;
         Ok(Some(KeptMerge { theirs, saved }))
+    }
+
+    /// Keeps a tree in a snapshot here, as the files of a fork.
+    pub(super) fn keep_tree(
+        &self,
+        tree: &Arc<dyn Tree>,
+        parent: Option<SnapshotId>,
+        message: &str,
+    ) -> Result<SnapshotId> {
+        let files = Self::builder(MemoryBackend::over(tree)?).build();
+        let keeping = Keeping { files: &files, parent, message };
+        Ok(self.save_fork(&keeping, self.capture_fork(&files)?)?.id)
     }
 
     /// Compares two trees, as of forks, without what is excluded here now.
@@ -109,7 +121,7 @@ impl Workspace {
         diff(base, target, &options.clone().scope(scope))
     }
 
-    /// Says what a restore of the files of a fork would do; nothing is kept for it. The snapshot in the receipt is
+    /// Dry run of a restore of a fork's files; no snapshot is taken. The snapshot in the receipt is
     /// the one that the fork was made of.
     ///
     /// ```
@@ -124,8 +136,7 @@ impl Workspace {
     pub fn rehearse_restore(&self, fork: &Self, options: &RestoreOptions) -> Result<Receipt> {
         let origin = fork.origin(Operation::Restore)?.snapshot();
         let history = self.history(Operation::Restore)?;
-        let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
-        let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
+        let scope = Scope::paths(options.paths.iter().cloned());
         let target = self.state_of(fork)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
@@ -133,7 +144,8 @@ impl Workspace {
         let scope = scope.excluding(history.excluded.known());
         let backend = self.backend(&mut writer);
         let before = history.capture(backend)?;
-        Restore { history, target: &*target, scope: &scope }.rehearse(backend, before, origin)
+        let restore = Restore { history, target: &*target, scope: &scope };
+        restore.rehearse(backend, &restore.plan(backend, before)?, origin)
     }
 
     /// Captures the files of a fork, but for what is excluded here, which it returns too.
@@ -146,22 +158,25 @@ impl Workspace {
     fn save_fork(
         &self,
         keeping: &Keeping<'_>,
-        (capture, excluded): (Capture, Exclusions),
+        (mut capture, mut excluded): (Capture, Exclusions),
     ) -> Result<Snapshot> {
         let Keeping { files, parent, message } = keeping;
         let history = self.history(Operation::Snapshot)?;
-        // Nothing here is looked at, so it can be kept also where the files of this workspace are gone.
-        let turn = self.turn()?;
-        let alone = history.oplog.lock()?;
-        // A process that excludes paths and then prunes them from the history holds this lock while it prunes, so
-        // the exclusions are read again under it.
-        history.excluded.ask()?;
-        if !history.excluded.known().patterns().eq(excluded.patterns()) {
+        let _exclusive = loop {
+            // The files of this workspace are not read, so a fork can be saved even if they are gone.
+            let turn = self.turn()?;
+            let alone = history.oplog.lock()?;
+            // A process that excludes paths and then prunes them from the history holds this lock while it prunes,
+            // so the exclusions are read again under it.
+            history.excluded.ask()?;
+            if history.excluded.known().patterns().eq(excluded.patterns()) {
+                break (turn, alone);
+            }
             drop((alone, turn));
-            return self.save_fork(keeping, self.capture_fork(files)?);
-        }
-        let mut new = NewSnapshot::new(history.clock.now()).message(*message).line(FORKS);
-        new = new.captured(&capture).backend(files.properties().backend);
+            (capture, excluded) = self.capture_fork(files)?;
+        };
+        let mut new = NewSnapshot::new(history.clock.now()).message(*message).fork(FORKS);
+        new = new.captured(&capture).backend(files.properties().backend.as_str());
         new.parent = *parent;
         new.excluded = excluded.patterns().map(str::to_owned).collect();
         let kept = history.snapshots.save(&*capture.tree, &new)?;

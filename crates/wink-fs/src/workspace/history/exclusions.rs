@@ -6,7 +6,7 @@ use crate::error::{Operation, Result};
 use crate::tree::scope::Exclusions;
 use crate::workspace::Workspace;
 
-/// Says what is excluded now, where that is something else than when it was asked last.
+/// Returns the exclusions, if they changed since the last call.
 pub(crate) type Source = Box<dyn Fn() -> Result<Option<Exclusions>> + Send + Sync>;
 
 /// What is excluded, as far as that was asked.

@@ -13,25 +13,24 @@ use std::collections::VecDeque;
 use std::iter::successors;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
 
 use super::SnapshotOptions;
 use super::history::exclusions::Excluded;
 use super::undo::take_back::Outcome;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::Backend;
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::{Event, Observers};
+use crate::filesystem::{Backend, BackendKind};
 use crate::oplog::file::FileOpLog;
 use crate::oplog::{
-    Left, MemoryOpLog, OpLog, OperationCause, OperationChange, OperationRecord, Record, Recorded,
-    Step, check_kinds,
+    ContentId, MemoryOpLog, OpLog, OperationCause, OperationChange, OperationRecord, Record,
+    Recorded, Step, check_kinds,
 };
 use crate::path::TreePath;
 use crate::snapshot::{
     MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin,
-    SnapshotStore, StateName,
+    SnapshotStore,
 };
 use crate::store::Store;
 use crate::store::disk::Disk;
@@ -57,12 +56,12 @@ pub(crate) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
     pub(super) oplog: Box<dyn OpLog>,
     pub(super) excluded: Excluded,
-    /// Says when something happened; its order is by number, whatever the clock says.
+    /// The time of an event; events are ordered by number, whatever the clock says.
     pub(super) clock: Arc<dyn Clock>,
     pub(super) retention: Retention,
     /// Who does what is written down.
     pub(super) actor: Option<String>,
-    /// Who does it in this turn, where that is another.
+    /// Who does it in this turn, if that is another.
     acting: Mutex<Option<Arc<str>>>,
     pub(super) observers: Arc<Observers>,
     /// Where it is counted how far long calls are.
@@ -71,7 +70,7 @@ pub(crate) struct History {
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
     /// How many snapshots can be taken before one may have to go.
     pub(super) room: AtomicUsize,
-    /// The snapshot that was taken or restored last, where that was looked up since.
+    /// The snapshot that was taken or restored last, if that was looked up since.
     known_head: Mutex<Option<Option<SnapshotId>>>,
     /// How many operations were written down by this process.
     recorded: AtomicU64,
@@ -89,7 +88,7 @@ impl History {
         Self::new(Arc::new(store), Box::new(oplog))
     }
 
-    /// Takes the history that is kept beside snapshots of any strategy; where they have no place, it is
+    /// Takes the history that is kept beside snapshots of any strategy; if they have no place, it is
     /// gone with the workspace.
     pub(super) fn beside(snapshots: Arc<dyn SnapshotStore>) -> Self {
         let oplog: Box<dyn OpLog> = match snapshots.directory() {
@@ -125,7 +124,7 @@ impl History {
         new
     }
 
-    /// Takes a snapshot, and returns also those that are gone for it; tried again where files change while they
+    /// Takes a snapshot, and returns also those that are gone for it; tried again if files change while they
     /// are read.
     pub(super) fn snapshot(
         &self,
@@ -156,7 +155,7 @@ impl History {
         taken.transpose().map(|taken| Ok(self.taken(taken)?.0)).transpose()
     }
 
-    /// Tells whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
+    /// Returns whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
     /// holds nothing.
     fn is_head(&self, tree: &dyn Tree) -> Result<bool> {
         match self.head()?.map(|head| self.snapshots.load(&head)) {
@@ -188,13 +187,13 @@ impl History {
         capture: &Capture,
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
-        let backend_name = backend.properties().backend;
+        let kind = backend.properties().backend;
         let snapshot = match &self.progress {
-            None => self.save_unlearnt(backend_name, capture, &*capture.tree, new)?,
+            None => self.save_unlearnt(kind, capture, &*capture.tree, new)?,
             Some(progress) => {
                 progress.begin(0, 0);
                 let new = NewSnapshot { progress: Some(progress.clone()), ..new.clone() };
-                self.save_unlearnt(backend_name, capture, &progress.counted(&*capture.tree), &new)?
+                self.save_unlearnt(kind, capture, &progress.counted(&*capture.tree), &new)?
             }
         };
         if capture.unlearnt > 0 {
@@ -205,7 +204,7 @@ impl History {
 
     /// Tells the backend what the saved tree knows of what was captured.
     ///
-    /// The snapshot is taken: where it cannot be read just now, the backend reads its files again.
+    /// The snapshot is taken: if it cannot be read just now, the backend reads its files again.
     fn teach(&self, backend: &mut dyn Backend, capture: &Capture, saved: &Snapshot) {
         if let Ok(saved) = self.snapshots.load(&saved.id) {
             backend.learn(&*capture.tree, &*saved);
@@ -215,12 +214,12 @@ impl History {
     /// Keeps it, read from a tree that is the same, and tells the backend nothing of what it could learn.
     fn save_unlearnt(
         &self,
-        backend: &'static str,
+        backend: BackendKind,
         capture: &Capture,
         tree: &dyn Tree,
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
-        let mut new = new.clone().captured(capture).backend(backend);
+        let mut new = new.clone().captured(capture).backend(backend.as_str());
         new.parent = self.head()?;
         new.excluded = self.excluded.known().patterns().map(str::to_owned).collect();
         self.snapshots.save(tree, &new)
@@ -229,13 +228,25 @@ impl History {
     /// Keeps what was captured because it is about to be replaced.
     pub(super) fn save_before(
         &self,
-        backend: &'static str,
+        backend: BackendKind,
         capture: &Capture,
         asked_by: SnapshotOrigin,
     ) -> Result<Snapshot> {
         let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         new.asked_by = asked_by;
         self.save_unlearnt(backend, capture, &*capture.tree, &new)
+    }
+
+    /// Runs what follows an operation that is done.
+    ///
+    /// An error is reported to observers, and the operation does not fail: a caller that tried again would undo or merge
+    /// once more.
+    pub(super) fn tidy(&self, name: &str, work: impl FnOnce() -> Result<()>) {
+        if let Err(error) = work() {
+            let name = name.to_owned();
+            let reason = error.to_string();
+            self.observers.tell(&Event::HousekeepingFailed { name, reason });
+        }
     }
 
     /// Does what can wait until it was replaced.
@@ -261,10 +272,13 @@ impl History {
             }
             None => self.all_saved()?,
         };
-        let saved = known.insert(saved);
         let too_many = saved.len().saturating_sub(self.retention.max_safety);
-        let oldest: Vec<_> = saved.drain(..too_many).collect();
-        oldest.into_iter().try_for_each(|id| self.forget_saved(id))
+        // Known again only once they are gone: after an error, the next one lists them.
+        for id in saved.iter().take(too_many) {
+            self.forget_saved(*id)?;
+        }
+        *known = Some(saved.into_iter().skip(too_many).collect());
+        Ok(())
     }
 
     /// Notes that one is gone, which does not count any more.
@@ -289,7 +303,7 @@ impl History {
     fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {
         let all = self.snapshots.list()?.into_iter();
         let is_ours = |it: &Snapshot| {
-            it.cause == SnapshotCause::Safety && it.asked_by != STEP && self.is_of_line(it)
+            it.cause == SnapshotCause::Safety && it.asked_by != STEP && self.is_of_this_fork(it)
         };
         Ok(all.filter(is_ours).map(|it| it.id).collect())
     }
@@ -304,7 +318,7 @@ impl History {
     /// Forgets what was saved before undos: after a new operation none of them can be done again.
     fn forget_steps(&self) -> Result<()> {
         let is_step = |it: &Snapshot| {
-            it.cause == SnapshotCause::Safety && it.asked_by == STEP && self.is_of_line(it)
+            it.cause == SnapshotCause::Safety && it.asked_by == STEP && self.is_of_this_fork(it)
         };
         let steps = self.snapshots.list()?.into_iter().filter(is_step).map(|it| it.id);
         self.forget_quietly(steps.collect())
@@ -318,53 +332,19 @@ impl History {
         Ok(())
     }
 
-    /// Tells whether a snapshot was taken of this workspace, and not of another that shares the history.
-    pub(super) fn is_of_line(&self, snapshot: &Snapshot) -> bool {
-        snapshot.line.as_deref() == self.snapshots.line()
+    /// Returns whether a snapshot was taken of this workspace, and not of another that shares the history.
+    pub(super) fn is_of_this_fork(&self, snapshot: &Snapshot) -> bool {
+        snapshot.fork.as_deref() == self.snapshots.fork()
     }
 
-    /// Finds the snapshot that a person or a program names; see [`StateName`].
-    pub(super) fn find(&self, text: &str) -> Result<Snapshot> {
-        if let Ok(id) = text.parse() {
-            return self.snapshots.describe(&id).map_err(|error| error.with_path_text(text));
-        }
-        let mut all = self.snapshots.list()?;
-        if let Some(at) = all.iter().position(|it| it.tag.as_deref() == Some(text)) {
-            return Ok(all.swap_remove(at));
-        }
-        let found = match StateName::parse(text) {
-            StateName::Ancestor(Some(steps)) => self.line()?.into_iter().nth(steps - 1),
-            StateName::Ago(age) => self.taken_before(age)?,
-            StateName::Operation(Some(sequence)) => self.snapshot_after(sequence)?,
-            StateName::Given(_) => return by_prefix(all, text),
-            _ => None,
-        };
-        found
-            .ok_or_else(|| unknown(text, "no snapshot is that state; list the snapshots there are"))
-    }
-
-    /// Returns the snapshots that the files grew from, the last one first.
-    pub(super) fn line(&self) -> Result<Vec<Snapshot>> {
-        let all = self.snapshots.list()?;
-        let by_id = |id: Option<SnapshotId>| all.iter().find(|it| Some(it.id) == id);
-        // The one that was restored last may be gone.
-        let ours = || all.iter().rev().find(|it| self.is_of_line(it));
-        let first = by_id(self.head()?).or_else(ours);
-        Ok(successors(first, |it| by_id(it.parent)).take(all.len()).cloned().collect())
-    }
-
-    /// Returns the newest snapshot of this workspace that is not younger than that.
-    fn taken_before(&self, age: Duration) -> Result<Option<Snapshot>> {
-        let limit = self.clock.now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-        let is_it = |it: &Snapshot| it.created_at <= limit && self.is_of_line(it);
-        Ok(self.snapshots.list()?.into_iter().rfind(is_it))
-    }
-
-    /// Writes down what a call changed; returns its number, or nothing where it changed nothing.
+    /// Records what an operation changed and which paths it left alone; returns its number, or nothing if it changed
+    /// nothing.
     pub(super) fn record(
         &self,
         sequence: u64,
         name: &str,
+        cause: OperationCause,
+        left_alone: Vec<TreePath>,
         record: &Record,
         live: &Arc<dyn Tree>,
     ) -> Result<Option<u64>> {
@@ -372,7 +352,8 @@ impl History {
         if changes.is_empty() {
             return Ok(None);
         }
-        let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
+        let operation = self.operation(sequence, name, cause, changes);
+        let operation = self.prepare_record(OperationRecord { left_alone, ..operation })?;
         self.append(operation, Some(record.recorded()))?;
         Ok(Some(sequence))
     }
@@ -400,7 +381,7 @@ impl History {
             // Other programs may have made it look as if nothing had changed.
             changes = displaced_changes(&recorded, &**live)?;
             if changes.is_empty() {
-                self.settle_taken_back(number, name, unsettled, Outcome::default())?;
+                self.end_rollback(number, name, unsettled, Outcome::default())?;
             }
         }
         changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
@@ -436,7 +417,7 @@ impl History {
         OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved }
     }
 
-    /// Says whose turn it is, where that is another than usual.
+    /// Says whose turn it is, if that is another than usual.
     pub(super) fn act_as(&self, name: Option<&Arc<str>>) {
         *self.acting() = name.cloned();
     }
@@ -449,7 +430,7 @@ impl History {
         self.acting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that an operation was done.
+    /// Records a finished operation.
     pub(super) fn append(
         &self,
         operation: OperationRecord,
@@ -465,7 +446,7 @@ impl History {
         self.recorded.load(Ordering::Relaxed)
     }
 
-    /// Returns the changes of an operation with what they displaced; where not all of that is kept, it is Corrupt.
+    /// Returns the changes of an operation with what they displaced; if not all of that is kept, it is Corrupt.
     pub(super) fn recorded_changes(&self, operation: &OperationRecord) -> Result<Recorded> {
         let recorded = self.oplog.recorded(operation.sequence)?;
         check_kinds(operation, &recorded)?;
@@ -529,7 +510,7 @@ impl History {
         self.look_up_head(&mut self.last_head())
     }
 
-    /// Returns the same, looked up only where this process has changed it since.
+    /// Like [`head`](Self::head), but read again only if this process has changed it.
     pub(super) fn known_head(&self) -> Option<SnapshotId> {
         let mut known = self.last_head();
         known.unwrap_or_else(|| self.look_up_head(&mut known).ok().flatten())
@@ -555,8 +536,8 @@ impl History {
         }
     }
 
-    /// Tells whether one of some restores, each known by the snapshot that was saved before it, went back to
-    /// before another snapshot; where that cannot be told, it may have.
+    /// Returns whether one of some restores, each known by the snapshot that was saved before it, went back to
+    /// before another snapshot; if that cannot be told, it may have.
     pub(super) fn went_back_before(
         &self,
         snapshot: SnapshotId,
@@ -585,27 +566,7 @@ impl History {
     }
 }
 
-const TOO_SHORT: &str =
-    "this is too short for an id, which is named by its first four characters; give more of the id";
-
-/// Finds the snapshot whose id begins with a text.
-fn by_prefix(mut all: Vec<Snapshot>, text: &str) -> Result<Snapshot> {
-    all.retain(|snapshot| !text.is_empty() && snapshot.id.begins_with(text));
-    match all.len() {
-        1.. if text.len() < SnapshotId::MIN_PREFIX => Err(unknown(text, TOO_SHORT)),
-        1 => Ok(all.swap_remove(0)),
-        0 => Err(unknown(text, "no snapshot has this tag or id; list the snapshots there are")),
-        _ => Err(unknown(text, "several snapshots have ids that begin so; give more of the id")),
-    }
-}
-
-fn unknown(text: &str, why: &str) -> Error {
-    Error::new(Operation::Restore, ErrorKind::SnapshotNotFound)
-        .with_path_text(text)
-        .with_detail(why)
-}
-
-/// Does something again, a few times, where another program writes meanwhile.
+/// Does something again, a few times, if another program writes meanwhile.
 pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
     let mut tries = 1;
     loop {
@@ -628,18 +589,18 @@ fn displaced_changes(recorded: &Recorded, live: &dyn Tree) -> Result<Vec<Operati
         // Of what moved, a copy is kept that may never be needed.
         let kept = recorded.kept(*line)?.filter(|_| !matches!(step, Step::Move { .. }));
         let Some(kept) = kept else { continue };
-        let (path, was) = (step.path(), Left::at(&*kept.tree, &kept.at)?);
+        let (path, was) = (step.path(), ContentId::at(&*kept.tree, &kept.at)?);
         let left_by = |steps: &[(usize, Step)]| {
             steps.iter().rev().find_map(|(_, step)| step.left_at(path)).flatten()
         };
-        let is_was = |left: Option<Left>| {
+        let is_was = |left: Option<ContentId>| {
             left.zip(was.as_ref()).is_some_and(|(left, was)| left.has_content_of(was))
         };
         if is_was(left_by(&recorded.steps[..number])) || is_was(left_by(&recorded.steps)) {
             continue;
         }
         let (before, after) = (kind_at(&*kept.tree, &kept.at)?, kind_at(live, path)?);
-        let (left, inside, replaced) = (Left::at(live, path)?, Vec::new(), None);
+        let (left, inside, replaced) = (ContentId::at(live, path)?, Vec::new(), None);
         changes.push(OperationChange { path: path.clone(), before, after, inside, left, replaced });
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
@@ -655,8 +616,8 @@ pub(super) fn describe(
     let change = |it: &Difference| {
         let Difference { path, before, after, mode } = it.clone();
         let left = match (after, mode) {
-            (Some(Kind::File), Some(mode)) => Some(Left::file(left_by_it, &path, mode)?),
-            _ => Left::at(left_by_it, &path)?,
+            (Some(Kind::File), Some(mode)) => Some(ContentId::file(left_by_it, &path, mode)?),
+            _ => ContentId::at(left_by_it, &path)?,
         };
         let inside = match (before, after) {
             (None, Some(Kind::Directory)) => inside(left_by_it, &path),
@@ -664,7 +625,8 @@ pub(super) fn describe(
         };
         Ok(OperationChange { path, before, after, inside, left, replaced: None })
     };
-    differences.iter().map(change).collect()
+    // An undo takes back a directory with everything in it, and so must not name one whose mode alone changed.
+    differences.iter().filter(|it| it.directory_mode().is_none()).map(change).collect()
 }
 
 /// Returns the first files below a directory; what cannot be listed any more is left out.

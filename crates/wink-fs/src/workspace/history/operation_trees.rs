@@ -6,18 +6,19 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::History;
+use super::state_ref::not_logged;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend as _;
 use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
-use crate::oplog::{Left, OperationChange, OperationRecord};
+use crate::oplog::{ContentId, OperationChange, OperationRecord};
 use crate::path::{Name, TreePath};
 use crate::tree::content::Content;
 use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
 use crate::workspace::Workspace;
 
-/// Holds what was at the paths of an operation before it and after it; see
+/// The entries at the paths of an operation before and after it; see
 /// [`Workspace::operation_trees`].
 ///
 /// ```
@@ -43,7 +44,8 @@ pub struct OperationTrees {
     pub paths: Vec<TreePath>,
     /// What was there before, at those paths.
     pub before: Arc<dyn Tree>,
-    /// What was there after, at those paths; at those that are unknown, what is there now.
+    /// What was there after, at those paths; at those that are unknown, what is there now (nothing, if that is a FIFO,
+    /// a socket or a device, or cannot be read).
     pub after: Arc<dyn Tree>,
     /// The paths of which it is not known any more what the operation left there: other programs changed that
     /// since.
@@ -70,7 +72,7 @@ impl Workspace {
         let history = self.history(Operation::Diff)?;
         let operations = history.oplog.list()?;
         let at = operations.iter().position(|it| it.sequence == sequence);
-        let at = at.ok_or_else(|| not_kept(sequence))?;
+        let at = at.ok_or_else(|| not_logged(sequence).during(Operation::Diff))?;
         let operation = operations[at].clone();
         let (mut pieces, mut unknown) = (BTreeMap::new(), Vec::new());
         let live = history.seen_by(&operation, self.tree());
@@ -78,15 +80,17 @@ impl Workspace {
         let then = history.seen_by(&operation, then);
         for OperationChange { path, left, .. } in &operation.changes {
             let is_it =
-                |tree: &&Arc<dyn Tree>| Left::at(&***tree, path).is_ok_and(|it| it == *left);
+                |tree: &&Arc<dyn Tree>| ContentId::at(&***tree, path).is_ok_and(|it| it == *left);
             match [&then, &live].into_iter().find(is_it) {
                 Some(tree) => drop(pieces.insert(path.clone(), tree.clone())),
                 None => {
                     unknown.push(path.clone());
-                    // Whatever is there now, what was there before the operation can be seen.
-                    if matches!(Left::at(&*live, path), Ok(None | Some(Left::Entry(_)))) {
-                        pieces.insert(path.clone(), live.clone());
-                    }
+                    let now = ContentId::at(&*live, path);
+                    let is_comparable = matches!(now, Ok(None | Some(ContentId::Entry(_))));
+                    // Whatever is there now, the pre-image is shown: a FIFO counts as nothing.
+                    let shown =
+                        if is_comparable { live.clone() } else { MemoryBackend::new().live() };
+                    pieces.insert(path.clone(), shown);
                 }
             }
         }
@@ -110,12 +114,6 @@ impl History {
             .filter(|next| !next.changes.is_empty())
             .fold(live, |after, next| self.before(next, after.clone()).unwrap_or(after))
     }
-}
-
-fn not_kept(sequence: u64) -> Error {
-    Error::new(Operation::Diff, ErrorKind::NotFound).with_detail(format!(
-        "no operation {sequence} is kept; list the operations to see which are"
-    ))
 }
 
 /// Some paths, with all that is below them, each of another tree.

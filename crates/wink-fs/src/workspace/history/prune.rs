@@ -6,15 +6,15 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::event::Event;
 use crate::oplog::{KeptEntry, OpLog};
 use crate::path::TreePath;
-use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, Usage};
+use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, SnapshotOrigin, Usage};
 use crate::tree::compare::kind_at;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::hash::TreeHash;
 use crate::tree::scope::Exclusions;
 use crate::tree::{Kind, Tree};
 use crate::workspace::Workspace;
 
-/// Says what a prune is to take away.
+/// Which snapshots to prune.
 ///
 /// ```
 /// use wink_fs::{PruneOptions, Retention, SnapshotOptions, Workspace};
@@ -54,7 +54,7 @@ impl PruneOptions {
     }
 }
 
-/// Says what a prune took away, or would.
+/// The result of a prune, or of its dry run.
 ///
 /// ```
 /// let pruned = wink_fs::Workspace::memory().prune(&Default::default())?;
@@ -85,7 +85,7 @@ impl Workspace {
         let before = history.snapshots.usage()?;
         let mut snapshots = history.expire(retention)?;
         let reclaimed = history.snapshots.reclaim()?;
-        snapshots.extend(history.fit(retention)?.gone);
+        snapshots.extend(history.fit(retention, SnapshotOrigin::User)?.gone);
         let bytes_freed = before.bytes.saturating_sub(history.snapshots.usage()?.bytes);
         Ok(Pruned { snapshots, reclaimed, bytes_freed })
     }
@@ -95,7 +95,7 @@ impl Workspace {
     /// The pattern is one of [`Exclusions`]. The files themselves stay. Snapshots name in
     /// [`Snapshot::skipped`] what they are without; operations that kept some of it are forgotten, because
     /// undoing them would take away what is there now, and so are those of other workspaces that share the
-    /// snapshots ([`Store::on_branch`](crate::Store::on_branch)). What a repair put into the quarantine stays,
+    /// snapshots ([`Store::for_fork`](crate::Store::for_fork)). What a repair put into the quarantine stays,
     /// and so does what a fork in memory has.
     ///
     /// ```
@@ -135,7 +135,7 @@ impl Workspace {
         Ok(redacted)
     }
 
-    /// Says what [`prune_path`](Self::prune_path) would take out; nothing is changed.
+    /// Dry run of [`prune_path`](Self::prune_path).
     ///
     /// ```
     /// use wink_fs::{MemoryBackend, Store, Workspace};
@@ -234,7 +234,7 @@ fn matches_below(
     Ok(found)
 }
 
-/// Fails where a process died in another workspace while it kept something that matches: only who opens
+/// Fails if a process died in another workspace while it kept something that matches: only who opens
 /// that one can take back what was begun, and needs it for that.
 fn check_nothing_begun(name: &str, oplog: &dyn OpLog, out: &Exclusions) -> Result<()> {
     for number in oplog.interrupted()? {
@@ -250,7 +250,7 @@ fn check_nothing_begun(name: &str, oplog: &dyn OpLog, out: &Exclusions) -> Resul
     Ok(())
 }
 
-/// Tells whether an operation keeps something that matches, or that might.
+/// Returns whether an operation keeps something that matches, or that might.
 fn may_keep(oplog: &dyn OpLog, number: u64, out: &Exclusions) -> Result<bool> {
     if oplog.keeps_unused(number, &|path| out.matches(path))? {
         return Ok(true);
@@ -268,7 +268,7 @@ fn may_keep(oplog: &dyn OpLog, number: u64, out: &Exclusions) -> Result<bool> {
     Ok(false)
 }
 
-/// Tells whether anything matches in a directory that was displaced at a path.
+/// Returns whether anything matches in a directory that was displaced at a path.
 fn has_match(kept: &KeptEntry, path: &TreePath, out: &Exclusions) -> Result<bool> {
     let mut waiting = vec![(kept.at.clone(), path.clone())];
     while let Some((at, path)) = waiting.pop() {

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
 
 use super::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::event::Event;
 use crate::snapshot::{
-    Choose, FORKS, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin, Usage,
+    Choose, FORKS, GONE, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin,
 };
 
 impl History {
@@ -30,11 +28,10 @@ impl History {
         self.forget(&|all, pins| retention.expired(all, pins, now))
     }
 
-    /// Forgets the expired snapshots in the line of the one that was just taken, and in lines that no branch
-    /// continues. Other workspaces apply their own retention to their lines.
+    /// Deletes expired snapshots of this fork and of deleted forks. Other forks apply their own retention.
     fn expire_like(&self, taken: &Snapshot) -> Result<Vec<Snapshot>> {
         let now = self.clock.now();
-        let is_ours = |it: &&Snapshot| it.line == taken.line || it.line.as_deref() == Some(GONE);
+        let is_ours = |it: &&Snapshot| it.fork == taken.fork || it.fork.as_deref() == Some(GONE);
         self.forget(&|all, pins| {
             let ours: Vec<_> = all.iter().filter(is_ours).cloned().collect();
             self.retention.expired(&ours, pins, now)
@@ -54,21 +51,23 @@ impl History {
         Ok(gone)
     }
 
-    /// Does what is due after a snapshot was taken, and takes it back where there is no room for it; returns
-    /// those that are gone for it.
+    /// Applies retention and the quota after a snapshot. Deletes the new snapshot if it does not fit. Returns the
+    /// pruned snapshots.
     pub(crate) fn make_room(&self, taken: &Snapshot) -> Result<Vec<SnapshotId>> {
         let mut gone = Vec::new();
-        // It is there: what could not be done now is done after the next one, or told by a prune.
-        if self.retention.limits_requested() && (!self.is_of_line(taken) || self.is_look_due()) {
+        // The snapshot is stored, so errors here are ignored: the next snapshot tries again, and `prune` reports
+        // them.
+        if self.retention.limits_requested()
+            && (!self.is_of_this_fork(taken) || self.may_exceed_limit())
+        {
             gone.extend(self.expire_like(taken).unwrap_or_default());
-            let _ = self.count();
+            let _ = self.update_room();
         }
         if self.snapshots.is_fragmented().unwrap_or(false) {
             let _ = self.snapshots.reclaim();
         }
-        let fitted = self.fit(&self.retention).and_then(|fitted| {
+        let fitted = self.fit(&self.retention, taken.asked_by).and_then(|fitted| {
             if fitted.fits {
-                self.warn(&fitted.used);
                 Ok(fitted.gone)
             } else {
                 Err(full(self.retention.max_bytes.unwrap_or_default()))
@@ -82,17 +81,17 @@ impl History {
         Ok(gone.into_iter().map(|it| it.id).collect())
     }
 
-    /// Tells whether one too many may be there: what others take they look at themselves.
-    fn is_look_due(&self) -> bool {
+    /// Returns whether the count limit may be exceeded. Each fork applies its own limit.
+    fn may_exceed_limit(&self) -> bool {
         let less = |room: usize| room.checked_sub(1);
         self.retention.max_age.is_some()
             || self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
     }
 
-    /// Finds out how many more can be taken.
-    fn count(&self) -> Result<()> {
+    /// Counts how many more snapshots fit the count limit.
+    fn update_room(&self) -> Result<()> {
         let all = self.snapshots.list()?;
-        let ours = all.iter().filter(|it| self.is_of_line(it));
+        let ours = all.iter().filter(|it| self.is_of_this_fork(it));
         let mut counts: BTreeMap<SnapshotOrigin, usize> = BTreeMap::new();
         ours.filter_map(|it| self.retention.counts(it))
             .for_each(|by| *counts.entry(by).or_default() += 1);
@@ -103,14 +102,14 @@ impl History {
         Ok(())
     }
 
-    /// Takes away what may go until the history takes no more space than it may; tells whether it does.
+    /// Prunes until the history fits its quota; [`Fitted::fits`] is false if it cannot.
     ///
-    /// First what restores and imports replaced goes, then what operations keep, then other snapshots; those of
-    /// other workspaces that share the history, and may have more space to take, stay.
-    pub(crate) fn fit(&self, retention: &Retention) -> Result<Fitted> {
-        let (mut gone, mut used) = (Vec::new(), Usage::default());
-        let Some(max) = retention.max_bytes else { return Ok(Fitted { gone, used, fits: true }) };
-        used = self.snapshots.usage()?;
+    /// Safety snapshots go first, then the pre-images of operations, then other snapshots. Snapshots of other
+    /// workspaces that share the history, which may have another quota, stay.
+    pub(crate) fn fit(&self, retention: &Retention, for_whom: SnapshotOrigin) -> Result<Fitted> {
+        let mut gone = Vec::new();
+        let Some(max) = retention.max_bytes else { return Ok(Fitted { gone, fits: true }) };
+        let mut used = self.snapshots.usage()?;
         if used.bytes > max {
             self.snapshots.reclaim()?;
             used = self.snapshots.usage()?;
@@ -120,11 +119,11 @@ impl History {
             let now = self.clock.now();
             let next = self.forget(&|all, pins| {
                 let ours: Vec<_> = all.iter().filter(|it| self.is_ours(it)).cloned().collect();
-                next_to_go(retention, &ours, pins, now)
+                next_to_go(&ours, retention.expendable(&ours, pins, now, for_whom))
             })?;
             let only_safety = next.iter().all(|it| it.cause == SnapshotCause::Safety);
             if next.is_empty() && !operations_are_kept {
-                return Ok(Fitted { gone, used, fits: false });
+                return Ok(Fitted { gone, fits: false });
             }
             if only_safety && operations_are_kept {
                 self.oplog.forget_all()?;
@@ -134,44 +133,34 @@ impl History {
             self.snapshots.reclaim()?;
             used = self.snapshots.usage()?;
         }
-        Ok(Fitted { gone, used, fits: true })
+        Ok(Fitted { gone, fits: true })
     }
 
-    /// Tells whether a snapshot is of this workspace, or of none.
+    /// Returns whether a snapshot is of this workspace, or of none.
     fn is_ours(&self, snapshot: &Snapshot) -> bool {
-        matches!(snapshot.line.as_deref(), Some(GONE | FORKS)) || self.is_of_line(snapshot)
-    }
-
-    /// Warns where nine tenths of the space are taken that may be.
-    fn warn(&self, used: &Usage) {
-        let Some(max_bytes) = self.retention.max_bytes else { return };
-        if used.is_nearly_full(Some(max_bytes)) {
-            self.observers.tell(&Event::StoreNearlyFull { bytes: used.bytes, max_bytes });
-        }
+        matches!(snapshot.fork.as_deref(), Some(GONE | FORKS)) || self.is_of_this_fork(snapshot)
     }
 }
 
-/// What was done so that the history takes no more space than it may.
+/// The result of [`History::fit`].
 pub(crate) struct Fitted {
-    /// The snapshots that are gone.
+    /// The pruned snapshots.
     pub(crate) gone: Vec<Snapshot>,
-    /// How much it takes now; nothing where that does not matter.
-    used: Usage,
     fits: bool,
 }
 
-/// Chooses all of what restores and imports replaced, or a quarter of the other snapshots.
-fn next_to_go(
-    retention: &Retention,
-    all: &[Snapshot],
-    pins: &[Pin],
-    now: SystemTime,
-) -> Vec<SnapshotId> {
-    let mut order = retention.expendable(all, pins, now);
+/// Chooses all safety snapshots, or a quarter of the other snapshots.
+fn next_to_go(all: &[Snapshot], mut order: Vec<SnapshotId>) -> Vec<SnapshotId> {
     let is_safety =
         |id: &SnapshotId| all.iter().any(|it| it.id == *id && it.cause == SnapshotCause::Safety);
     let safety = order.iter().take_while(|id| is_safety(id)).count();
-    let count = if safety > 0 { safety } else { order.len().div_ceil(4) };
+    // Of each kind by itself: a person's snapshot goes only when nothing of an agent is left to go.
+    let kind = |id: &SnapshotId| {
+        let found = all.iter().find(|it| it.id == *id);
+        found.map(|it| (it.asked_by == SnapshotOrigin::User, it.tag.is_some()))
+    };
+    let alike = order.iter().take_while(|id| kind(id) == kind(&order[0])).count();
+    let count = if safety > 0 { safety } else { alike.div_ceil(4) };
     order.truncate(count);
     order
 }

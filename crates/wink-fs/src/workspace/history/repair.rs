@@ -68,7 +68,7 @@ impl Workspace {
         }
     }
 
-    /// Adds the file that an error is about, where it can be opened and not be read.
+    /// Adds the file that an error is about, if it can be opened and not be read.
     fn add_failing(&self, error: &Error, unreadable: &mut Unreadable) {
         let Some(path) = error.path().and_then(|path| self.path(path).ok()) else { return };
         let Ok(content) = self.0.live.open(&path) else { return };
@@ -87,7 +87,7 @@ impl Workspace {
         let backend = self.backend(&mut writer);
         let capture = backend.capture(&excluded)?;
         let new = NewSnapshot::new(history.clock.now()).message(MESSAGE).captured(&capture);
-        let mut new = new.backend(backend.properties().backend);
+        let mut new = new.backend(backend.properties().backend.as_str());
         new.parent = history.head()?;
         new.excluded = excluded.patterns().map(str::to_owned).collect();
         let taken = history.snapshots.save(&*capture.tree, &new)?;

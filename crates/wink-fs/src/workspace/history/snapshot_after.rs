@@ -1,8 +1,9 @@
 //! Which snapshot holds the files as an operation left them.
 
 use super::History;
-use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::oplog::{Left, OperationCause, OperationRecord};
+use super::state_ref::not_logged;
+use crate::error::{ErrorKind, Operation, Result};
+use crate::oplog::{ContentId, OperationCause, OperationRecord};
 use crate::snapshot::{Snapshot, SnapshotId};
 use crate::tree::Tree;
 use crate::tree::compare::compare;
@@ -33,7 +34,7 @@ impl History {
     pub(crate) fn snapshot_after(&self, sequence: u64) -> Result<Option<Snapshot>> {
         let operations = self.oplog.list()?;
         let at = operations.iter().position(|it| it.sequence == sequence);
-        let at = at.ok_or_else(|| not_kept(sequence))?;
+        let at = at.ok_or_else(|| not_logged(sequence))?;
         let (operation, next) = (&operations[at], operations.get(at + 1));
         for snapshot in self.snapshots.list()? {
             if is_after(self, &snapshot, operation, next)? {
@@ -61,7 +62,7 @@ fn is_after(
     }
 }
 
-/// Tells whether a snapshot was taken after an operation and before the next.
+/// Returns whether a snapshot was taken after an operation and before the next.
 fn is_between(
     snapshot: &Snapshot,
     operation: &OperationRecord,
@@ -74,17 +75,17 @@ fn is_between(
     operation.at <= snapshot.created_at && next.is_none_or(before_next)
 }
 
-/// Tells whether every path that an operation changed is what it left there.
+/// Returns whether every path that an operation changed is what it left there.
 fn has_left(tree: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
     for change in &operation.changes {
-        if Left::at(tree, &change.path)? != change.left {
+        if ContentId::at(tree, &change.path)? != change.left {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Tells whether a snapshot differs from what was replaced in just what the operation changed.
+/// Returns whether a snapshot differs from what was replaced in just what the operation changed.
 fn is_target(
     history: &History,
     saved: SnapshotId,
@@ -101,10 +102,4 @@ fn is_target(
     let same_paths = differences.len() == operation.changes.len()
         && differences.iter().zip(&operation.changes).all(|(a, b)| a.path == b.path);
     Ok(same_paths && has_left(&*after, operation)?)
-}
-
-fn not_kept(sequence: u64) -> Error {
-    Error::new(Operation::Restore, ErrorKind::NotFound).with_detail(format!(
-        "no operation {sequence} is kept; list the operations to see which are"
-    ))
 }

@@ -15,7 +15,7 @@ use crate::tree::Tree;
 use crate::tree::scope::Scope;
 use crate::workspace::Workspace;
 
-/// Says what is known of a snapshot when it is asked for.
+/// Options of a new snapshot.
 ///
 /// ```
 /// use wink_fs::{SnapshotOptions, Workspace};
@@ -59,42 +59,63 @@ impl SnapshotOptions {
     }
 }
 
+/// The result of [`Workspace::take_snapshot`].
+///
+/// ```
+/// use wink_fs::{MemoryBackend, SnapshotOptions, Store, Workspace};
+///
+/// let files = Workspace::builder(MemoryBackend::new()).store(Store::temporary()?).build();
+/// files.write("a.txt", "hello")?;
+/// assert!(files.take_snapshot(&SnapshotOptions::default())?.stored_bytes > Some(0));
+/// assert_eq!(files.take_snapshot(&SnapshotOptions::default())?.stored_bytes, Some(0));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TakenSnapshot {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// The snapshots that were deleted to make room for it.
+    pub pruned: Vec<SnapshotId>,
+    /// The size of what no other snapshot had, if the strategy knows it.
+    pub stored_bytes: Option<u64>,
+}
+
 impl Workspace {
-    /// Keeps the files as they are now, under a name that no other snapshot has.
+    /// Takes a snapshot with a tag that no other snapshot has.
     pub fn snapshot(&self, tag: &str) -> Result<Snapshot> {
         self.snapshot_with(&SnapshotOptions::default().tag(tag))
     }
 
-    /// Keeps the files as they are now.
+    /// Takes a snapshot with options.
     pub fn snapshot_with(&self, options: &SnapshotOptions) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
         self.take(history, &history.asked_for(options))
     }
 
-    /// Does the same, and returns also the snapshots that are gone to make room for it.
+    /// Takes a snapshot, and says also what that stored and which snapshots it pushed out.
     ///
     /// ```
     /// use wink_fs::{Retention, SnapshotOptions, Workspace};
     ///
     /// let files = Workspace::builder(wink_fs::MemoryBackend::new());
     /// let files = files.retention(Retention::default().max_count(2)).build();
-    /// let (first, gone) = files.snapshot_making_room(&SnapshotOptions::default())?;
-    /// assert!(gone.is_empty());
+    /// let first = files.take_snapshot(&SnapshotOptions::default())?;
+    /// assert!(first.pruned.is_empty());
     /// files.snapshot_with(&SnapshotOptions::default())?;
-    /// let (_, gone) = files.snapshot_making_room(&SnapshotOptions::default())?;
-    /// assert_eq!(gone, [first.id]);
+    /// let third = files.take_snapshot(&SnapshotOptions::default())?;
+    /// assert_eq!(third.pruned, [first.snapshot.id]);
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn snapshot_making_room(
-        &self,
-        options: &SnapshotOptions,
-    ) -> Result<(Snapshot, Vec<SnapshotId>)> {
+    pub fn take_snapshot(&self, options: &SnapshotOptions) -> Result<TakenSnapshot> {
         let history = self.history(Operation::Snapshot)?;
-        self.take_making_room(history, &history.asked_for(options))
+        let (snapshot, pruned) = self.take_making_room(history, &history.asked_for(options))?;
+        let stored_bytes = history.snapshots.stored_bytes(&snapshot);
+        Ok(TakenSnapshot { snapshot, pruned, stored_bytes })
     }
 
-    /// Keeps the files as they are now, unless the snapshot that was taken or restored last holds the very
-    /// same: who keeps them unasked pushes no other snapshot out for nothing.
+    /// Takes a snapshot unless the files equal the current snapshot, so that automatic snapshots do not push
+    /// out others.
     ///
     /// ```
     /// use wink_fs::{SnapshotOptions, Workspace};
@@ -135,7 +156,7 @@ impl Workspace {
         Ok(taken)
     }
 
-    /// Says that a snapshot is the last one now.
+    /// Makes a snapshot the current one.
     fn took(&self, history: &History, snapshot: &Snapshot) -> Result<()> {
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
@@ -147,45 +168,18 @@ impl Workspace {
         self.history(Operation::List)?.snapshots.list()
     }
 
-    /// Finds a snapshot by its tag, its id, the beginning of its id, or another
-    /// [name of a state](crate::StateName).
-    ///
-    /// ```
-    /// let files = wink_fs::Workspace::memory();
-    /// let (one, two) = (files.snapshot("one")?, files.snapshot("two")?);
-    /// for (name, expected) in [("one", &one), (&*one.id.short(), &one), ("@-", &two), ("@-2", &one)] {
-    ///     assert_eq!(files.find_snapshot(name)?.id, expected.id);
-    /// }
-    /// # Ok::<(), wink_fs::Error>(())
-    /// ```
-    pub fn find_snapshot(&self, name: &str) -> Result<Snapshot> {
-        self.history(Operation::Restore)?.find(name)
-    }
-
-    /// Returns the snapshots that the files of now grew from, the last one first.
-    ///
-    /// ```
-    /// let files = wink_fs::Workspace::memory();
-    /// let (one, two) = (files.snapshot("one")?, files.snapshot("two")?);
-    /// assert_eq!(files.line()?, [two, one]);
-    /// # Ok::<(), wink_fs::Error>(())
-    /// ```
-    pub fn line(&self) -> Result<Vec<Snapshot>> {
-        self.history(Operation::List)?.line()
-    }
-
     /// Gives a snapshot a tag that no other one has, or takes its tag away.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
     /// let taken = files.snapshot_with(&Default::default())?;
-    /// files.tag(&taken.id.to_string(), Some("before-refactor"))?;
+    /// files.tag(&taken, Some("before-refactor"))?;
     /// assert_eq!(files.find_snapshot("before-refactor")?.id, taken.id);
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn tag(&self, name: &str, tag: Option<&str>) -> Result<Snapshot> {
+    pub fn tag(&self, at: impl Into<StateRef>, tag: Option<&str>) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
-        history.snapshots.set_tag(&history.find(name)?.id, tag)
+        history.snapshots.set_tag(&history.find_snapshot(&at.into())?.id, tag)
     }
 
     /// Returns the snapshot that was taken or restored last.
@@ -193,7 +187,7 @@ impl Workspace {
         self.history(Operation::Snapshot)?.head()
     }
 
-    /// Returns the same without reading the disk, for a caller that asks often.
+    /// Like [`current_snapshot_id`](Self::current_snapshot_id), but without reading the disk.
     ///
     /// What other processes take and restore is known from the next snapshot on that this one takes, or
     /// asks for.
@@ -216,12 +210,15 @@ impl Workspace {
 
     /// Returns the files of a snapshot, or those of now at each look.
     pub fn tree_at(&self, at: impl Into<StateRef>) -> Result<Arc<dyn Tree>> {
-        match at.into() {
-            StateRef::Live => Ok(self.tree()),
-            StateRef::Snapshot(name) => {
-                let history = self.history(Operation::Restore)?;
-                history.snapshots.load(&history.find(&name)?.id)
-            }
+        let at = at.into();
+        // A workspace without a history has its current files.
+        if at == StateRef::Live {
+            return Ok(self.tree());
+        }
+        let history = self.history(Operation::Restore)?;
+        match history.find(&at)? {
+            None => Ok(self.tree()),
+            Some(snapshot) => history.snapshots.load(&snapshot.id),
         }
     }
 
@@ -250,7 +247,7 @@ impl Workspace {
         self.diff_with(base, target, &DiffOptions::default())
     }
 
-    /// Compares two states in a given way.
+    /// Compares two states with options.
     pub fn diff_with(
         &self,
         base: impl Into<StateRef>,
@@ -260,7 +257,7 @@ impl Workspace {
         Ok(self.diff_with_lines_of(base, target, options, |_| Vec::new())?.0)
     }
 
-    /// Compares two states in a given way, and once more, with lines, at some paths that are chosen of those
+    /// Compares two states with options, and once more, with lines, at some paths that are chosen of those
     /// that differ: both times they are the states of the same moment.
     ///
     /// ```
@@ -311,15 +308,14 @@ impl Workspace {
         history: &History,
         at: StateRef,
     ) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
-        match at {
-            StateRef::Live => {
+        match history.find(&at)? {
+            None => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
                 let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
                 Ok((capture.tree, capture.totals.files, capture.not_captured))
             }
-            StateRef::Snapshot(name) => {
-                let snapshot = history.find(&name)?;
+            Some(snapshot) => {
                 Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count, Vec::new()))
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::filesystem::replace_plan::ReplacePlan;
-use crate::oplog::{Left, OperationChange, OperationRecord};
+use crate::oplog::{ContentId, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::Snapshot;
 use crate::tree::compare::{Difference, compare};
@@ -14,7 +14,7 @@ use crate::workspace::history::{History, inside};
 /// operation on it left it.
 ///
 /// A file in a directory that an operation made counts as the operation's: only of the whole directory it is known
-/// how it was left. Nothing is found where operations since the last snapshot are forgotten already.
+/// how it was left. Nothing is found if operations since the last snapshot are forgotten already.
 pub(crate) fn changed_outside(history: &History, plan: &ReplacePlan<'_>) -> Result<Vec<TreePath>> {
     let Some(last) = history.head()? else { return Ok(Vec::new()) };
     let operations = history.oplog.list()?;
@@ -22,7 +22,12 @@ pub(crate) fn changed_outside(history: &History, plan: &ReplacePlan<'_>) -> Resu
         return Ok(Vec::new());
     }
     let (last, now) = (history.snapshots.load(&last)?, &*plan.before.tree);
-    let replaced = plan.differences.iter().map(|it| it.path.clone());
+    let replaced = plan.differences.iter().filter(|it| it.directory_mode().is_none());
+    let replaced: Vec<TreePath> = replaced.map(|it| it.path.clone()).collect();
+    // No path at all would mean every path.
+    if replaced.is_empty() {
+        return Ok(Vec::new());
+    }
     let scope = Scope::paths(replaced).excluding(plan.scope.excluded().clone());
     let look = Look { last: &*last, now, operations: &operations };
     let mut found = Vec::new();
@@ -65,12 +70,14 @@ impl Look<'_> {
         Ok(found)
     }
 
-    /// Tells whether what is at a path is what the last operation there left.
+    /// Returns whether what is at a path is what the last operation there left.
     fn is_as_left(&self, path: &TreePath) -> Result<bool> {
         let mut changes = self.operations.iter().rev().flat_map(|it| &it.changes);
         match changes.find(|change| path.starts_with(&change.path)) {
             None => Ok(false),
-            Some(change) if change.path == *path => Ok(Left::at(self.now, path)? == change.left),
+            Some(change) if change.path == *path => {
+                Ok(ContentId::at(self.now, path)? == change.left)
+            }
             Some(made_around_it) => Ok(self.is_there(path)? == leaves(made_around_it, path)),
         }
     }
@@ -83,7 +90,7 @@ impl Look<'_> {
     }
 }
 
-/// Tells whether a change of a directory left something at a path in it.
+/// Returns whether a change of a directory left something at a path in it.
 fn leaves(change: &OperationChange, path: &TreePath) -> bool {
     change.after == Some(Kind::Directory)
         && (change.is_inside_cut() || change.inside.contains(path))

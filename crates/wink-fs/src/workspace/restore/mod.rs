@@ -10,19 +10,17 @@ use super::restore::replacement::{Going, Restore};
 use crate::archive::{self, ArchiveTree, Imported};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
-use crate::filesystem::capture::Capture;
 use crate::filesystem::event::Event;
 use crate::filesystem::replace_plan::ReplacePlan;
 use crate::oplog::OperationChange;
 use crate::path::TreePath;
-use crate::snapshot::SnapshotId;
-use crate::tree::compare::{Difference, count_files};
+use crate::snapshot::{Skipped, SnapshotId};
 use crate::tree::scope::Scope;
 
 /// The name of the operation.
 pub(super) const RESTORE: &str = "restore";
 
-/// Says how far a restore goes.
+/// Options of a restore.
 ///
 /// ```
 /// use wink_fs::{RestoreOptions, Workspace};
@@ -39,18 +37,18 @@ pub(super) const RESTORE: &str = "restore";
 #[non_exhaustive]
 pub struct RestoreOptions {
     /// The paths that are restored, each with all that is below it; none means everything.
-    pub paths: Vec<String>,
-    /// Whether it is only said what would be done.
+    pub paths: Vec<TreePath>,
+    /// Whether to report what would change, and change nothing.
     pub dry_run: bool,
-    /// Whether it is found out what others changed; see [`Receipt::changed_outside`].
-    pub tell_outside: bool,
+    /// Whether to find the changes by other programs; see [`Receipt::changed_outside`].
+    pub report_external: bool,
 }
 
 impl RestoreOptions {
     /// Adds a path that is restored.
     #[must_use]
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.paths.push(path.into());
+    pub fn path(mut self, path: TreePath) -> Self {
+        self.paths.push(path);
         self
     }
 
@@ -76,19 +74,19 @@ impl RestoreOptions {
     /// files.write("a.txt", "by a call")?;
     /// std::fs::write(root.join("b.txt"), "by an editor").unwrap();
     ///
-    /// let receipt = files.restore_with(&before, &RestoreOptions::default().tell_outside(true))?;
+    /// let receipt = files.restore_with(&before, &RestoreOptions::default().report_external(true))?;
     /// assert_eq!(receipt.written, 2);
     /// assert_eq!(receipt.changed_outside[0].to_string(), "b.txt");
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     #[must_use]
-    pub fn tell_outside(mut self, tell_outside: bool) -> Self {
-        self.tell_outside = tell_outside;
+    pub fn report_external(mut self, report_external: bool) -> Self {
+        self.report_external = report_external;
         self
     }
 }
 
-/// Says what a restore did, or would do.
+/// The result of a restore, or of its dry run.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -110,7 +108,7 @@ impl RestoreOptions {
 pub struct Receipt {
     /// The snapshot that was restored.
     pub snapshot: SnapshotId,
-    /// The snapshot that holds what was there before; none after a dry run or where nothing changed.
+    /// The snapshot that holds what was there before; none after a dry run or if nothing changed.
     pub saved: Option<SnapshotId>,
     /// Files and links that were there and are as in the snapshot now.
     pub written: u64,
@@ -125,6 +123,8 @@ pub struct Receipt {
     /// What was replaced although others than calls of the workspace had changed it since the last snapshot, where
     /// that was asked for; a file in a directory that a call made counts as that call's.
     pub changed_outside: Vec<TreePath>,
+    /// What the snapshot should hold and does not, of the paths that were asked for; it was left as it is.
+    pub missing: Vec<Skipped>,
 }
 
 impl Workspace {
@@ -140,13 +140,12 @@ impl Workspace {
         options: &RestoreOptions,
     ) -> Result<Receipt> {
         let history = self.history(Operation::Restore)?;
-        let StateRef::Snapshot(name) = snapshot.into() else { return Err(already_live()) };
-        let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
-        let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
+        let snapshot = snapshot.into();
+        let scope = Scope::paths(options.paths.iter().cloned());
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let snapshot = history.find(&name)?;
+        let snapshot = history.find(&snapshot)?.ok_or_else(already_live)?;
         // What it never held it cannot say anything of.
         let scope = scope.excluding(history.excluded.known().and(&snapshot.excluded)?);
         let backend = self.backend(&mut writer);
@@ -154,18 +153,31 @@ impl Workspace {
         let before = history.capture(backend)?;
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
-        let changed_outside =
-            if options.tell_outside { restore.changed_outside(&before)? } else { Vec::new() };
-        let mut receipt = if options.dry_run {
-            restore.rehearse(backend, before, snapshot.id)?
+        let plan = restore.plan(backend, before)?;
+        let changed_outside = if options.report_external {
+            external_changes::changed_outside(history, &plan)?
         } else {
-            restore.run(backend, before, snapshot.id)?
+            Vec::new()
+        };
+        let mut receipt = if options.dry_run {
+            restore.rehearse(backend, &plan, snapshot.id)?
+        } else {
+            restore.run(backend, plan, snapshot.id)?
         };
         receipt.changed_outside = changed_outside;
+        let is_asked_for = |it: &&Skipped| {
+            let path = TreePath::parse(&it.path);
+            let is_near = |path: &TreePath| {
+                let mut asked = options.paths.iter();
+                asked.any(|asked| path.starts_with(asked) || asked.starts_with(path))
+            };
+            options.paths.is_empty() || path.is_ok_and(|path| is_near(&path))
+        };
+        receipt.missing = snapshot.missing().filter(is_asked_for).cloned().collect();
         if !options.dry_run {
             // Some paths of a snapshot make no workspace that grew from it.
             if options.paths.is_empty() {
-                history.set_head(snapshot.id)?;
+                history.tidy(RESTORE, || history.set_head(snapshot.id));
             }
             self.0.observers.tell(&Event::Restored { id: snapshot.id });
         }
@@ -183,42 +195,36 @@ impl Workspace {
         let scope = Scope::everything().excluding(history.excluded.known());
         let restore = Restore { history, target: archive, scope: &scope };
         let backend = self.backend(&mut writer);
-        let before = history.capture(backend)?;
-        let replaced =
-            restore.replace(backend, before, &Going::to("import")).map_err(|error| match error
-                .operation()
-            {
+        let plan = restore.plan(backend, history.capture(backend)?)?;
+        let replaced = restore.replace(backend, plan, &Going::to("import")).map_err(|error| {
+            match error.operation() {
                 Operation::Replace => error.during(Operation::Import),
                 _ => error,
-            })?;
+            }
+        })?;
         Ok(Imported::new(archive, replaced.counts))
     }
 }
 
-impl Restore<'_> {
-    fn changed_outside(&self, before: &Capture) -> Result<Vec<TreePath>> {
-        let plan = ReplacePlan::new(before.clone(), self.target, self.scope)?;
-        external_changes::changed_outside(self.history, &plan)
-    }
-
-    /// Says what would be done.
+impl<'a> Restore<'a> {
+    /// Returns the receipt of a dry run.
     pub(super) fn rehearse(
         &self,
         backend: &dyn Backend,
-        before: Capture,
+        plan: &ReplacePlan<'_>,
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
-        let plan = self.checked(backend, before).map_err(as_restore)?;
-        receipt(snapshot, &plan, self.describe(&plan)?)
+        backend.check_replace(plan).map_err(as_restore)?;
+        receipt(snapshot, plan, self.describe(plan)?)
     }
 
     fn run(
         &self,
         backend: &mut dyn Backend,
-        before: Capture,
+        plan: ReplacePlan<'a>,
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
-        let done = self.replace(backend, before, &Going::to(RESTORE)).map_err(as_restore)?;
+        let done = self.replace(backend, plan, &Going::to(RESTORE)).map_err(as_restore)?;
         let mut receipt = receipt(snapshot, &done.plan, done.changes)?;
         receipt.saved = done.saved.map(|saved| saved.id);
         Ok(receipt)
@@ -231,9 +237,7 @@ fn receipt(
     changes: Vec<OperationChange>,
 ) -> Result<Receipt> {
     let (mut written, mut brought_back, mut removed, mut gone) = (0, 0, 0, 0);
-    for Difference { path, before: was, after, .. } in &plan.differences {
-        let old = count_files(&*plan.before.tree, path, *was)?;
-        let new = count_files(plan.target, path, *after)?;
+    for (&old, &new) in plan.removed()?.iter().zip(plan.added()?) {
         written += old.min(new);
         brought_back += new.saturating_sub(old);
         removed += old.saturating_sub(new);
@@ -249,10 +253,11 @@ fn receipt(
         unchanged,
         changes,
         changed_outside: Vec::new(),
+        missing: Vec::new(),
     })
 }
 
-/// Names what was asked for, where a part of it failed.
+/// Names what was asked for, if a part of it failed.
 fn as_restore(error: Error) -> Error {
     match error.operation() {
         Operation::Replace => error.during(Operation::Restore),

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::filesystem::capture::Capture;
 use crate::filesystem::replace_plan::ReplacePlan;
-use crate::filesystem::{Backend, DoneFirst, KeptFirst, Replaced};
+use crate::filesystem::{Backend, BackendKind, DoneFirst, KeptFirst, Replaced};
 use crate::oplog::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotOrigin};
 use crate::tree::Tree;
-use crate::tree::compare::{Difference, count_files};
 use crate::tree::scope::Scope;
 use crate::workspace::history::{History, STEP, describe, retried};
 
@@ -49,66 +48,68 @@ pub(crate) struct Done<'a> {
     pub(crate) counts: Replaced,
     pub(crate) saved: Option<Snapshot>,
     pub(crate) changes: Vec<OperationChange>,
-    /// The number of the operation, where anything changed.
+    /// The number of the operation, if anything changed.
     pub(crate) sequence: Option<u64>,
 }
 
 impl<'a> Restore<'a> {
-    /// Makes a plan that would not be refused.
-    pub(crate) fn checked(
-        &self,
-        backend: &dyn Backend,
-        before: Capture,
-    ) -> Result<ReplacePlan<'a>> {
-        let plan = ReplacePlan::new(before, self.target, self.scope)?;
-        backend.check_replace(&plan)?;
-        Ok(plan)
-    }
-
-    /// Keeps what is there, makes it the target, and writes that down as an operation.
-    ///
-    /// It is captured again where it changes while it is kept.
-    pub(crate) fn replace(
-        &self,
-        backend: &mut dyn Backend,
-        before: Capture,
-        going: &Going<'_>,
-    ) -> Result<Done<'a>> {
+    /// Plans the replacement of what was captured, which is captured again if it changes while it is compared.
+    pub(crate) fn plan(&self, backend: &dyn Backend, before: Capture) -> Result<ReplacePlan<'a>> {
         let mut before = Some(before);
         retried(|| {
             let before = before.take().map_or_else(|| self.history.capture(backend), Ok)?;
-            self.replace_captured(backend, before, going)
+            ReplacePlan::new(before, self.target, self.scope)
         })
     }
 
-    /// Does the same once, with what was captured as what is there.
-    pub(crate) fn replace_captured(
+    /// Saves what is there, replaces it by the target, and records that as an operation.
+    ///
+    /// It is captured and planned again if it changes while it is saved.
+    pub(crate) fn replace(
         &self,
         backend: &mut dyn Backend,
-        before: Capture,
+        plan: ReplacePlan<'a>,
         going: &Going<'_>,
     ) -> Result<Done<'a>> {
-        let plan = ReplacePlan::new(before, self.target, self.scope)?;
+        let mut plan = Some(plan);
+        retried(|| {
+            let plan = match plan.take() {
+                Some(plan) => plan,
+                None => ReplacePlan::new(self.history.capture(backend)?, self.target, self.scope)?,
+            };
+            self.replace_once(backend, plan, going)
+        })
+    }
+
+    /// Like [`replace`](Self::replace), but fails if the files have changed since they were captured.
+    pub(crate) fn replace_once(
+        &self,
+        backend: &mut dyn Backend,
+        plan: ReplacePlan<'a>,
+        going: &Going<'_>,
+    ) -> Result<Done<'a>> {
         let changes = self.describe(&plan)?;
-        let backend_name = backend.properties().backend;
+        // Counted before anything changes: an error afterwards would be taken for a failure.
+        plan.removed()?;
+        plan.added()?;
+        let kind = backend.properties().backend;
         let mut kept = None;
         let replaced = self.replace_counted(backend, &plan, &mut || {
             if plan.is_empty() {
                 return Ok(None);
             }
-            let (before, aside) = self.keep(backend_name, &plan.before, going, &changes)?;
+            let (before, aside) = self.keep(kind, &plan.before, going, &changes)?;
             let tree = self.history.snapshots.load(&before.saved.id)?;
             kept = Some(before);
             Ok(Some(KeptFirst { tree, aside }))
         });
         let counts = replaced.inspect_err(|_| {
             if let Some(kept) = &kept {
-                self.history.give_up(&*backend.live(), &kept.operation);
+                self.history.forget_if_undone(&*backend.live(), &kept.operation);
             }
         })?;
         let sequence = kept.as_ref().map(|kept| kept.operation.sequence);
-        let settled = kept.map(|kept| self.settle(backend, &plan.before, kept, going));
-        let saved = settled.transpose()?;
+        let saved = kept.map(|kept| self.settle(backend, &plan.before, kept, going));
         Ok(Done { plan, counts, saved, changes, sequence })
     }
 
@@ -120,17 +121,16 @@ impl<'a> Restore<'a> {
         first: DoneFirst<'_>,
     ) -> Result<Replaced> {
         let Some(progress) = &self.history.progress else { return backend.replace_by(plan, first) };
-        let expected = |it: &Difference| count_files(plan.target, &it.path, it.after);
-        progress.begin(plan.differences.iter().map(expected).sum::<Result<_>>()?, 0);
+        progress.begin(plan.added()?.iter().sum(), 0);
         let target = progress.counted(plan.target);
-        backend.replace_by(&ReplacePlan { target: &target, ..plan.clone() }, first)
+        backend.replace_by(&plan.with_target(&target), first)
     }
 
     /// Keeps what is there, and writes down what is about to be done to it; returns also where what is displaced may be
     /// kept.
     fn keep(
         &self,
-        backend: &'static str,
+        backend: BackendKind,
         before: &Capture,
         going: &Going<'_>,
         changes: &[OperationChange],
@@ -141,21 +141,26 @@ impl<'a> Restore<'a> {
         Ok((BeforeReplacement { saved, operation }, place))
     }
 
-    /// Says that it was done.
+    /// Records that it was done.
+    ///
+    /// The files are replaced, and the record is written: if it cannot get its final name now, the next call recovers
+    /// it.
     fn settle(
         &self,
         backend: &mut dyn Backend,
         before: &Capture,
         kept: BeforeReplacement,
         going: &Going<'_>,
-    ) -> Result<Snapshot> {
+    ) -> Snapshot {
         let step_of = kept.operation.cause.step_of();
-        self.history.append(kept.operation, None)?;
-        match step_of.filter(|_| !going.is_kept_for_good) {
-            None => self.history.settle(backend, before, &kept.saved)?,
-            Some(of) => self.history.forget_earlier_steps(of, kept.saved.id)?,
-        }
-        Ok(kept.saved)
+        self.history.tidy(going.name, || {
+            self.history.append(kept.operation, None)?;
+            match step_of.filter(|_| !going.is_kept_for_good) {
+                None => self.history.settle(backend, before, &kept.saved),
+                Some(of) => self.history.forget_earlier_steps(of, kept.saved.id),
+            }
+        });
+        kept.saved
     }
 
     fn write_down(
@@ -173,15 +178,6 @@ impl<'a> Restore<'a> {
         operation.left_alone = left_alone;
         operation.saved = going.step.as_ref().map(|_| saved.id);
         Ok((self.history.prepare_record(operation)?, place))
-    }
-
-    /// Says what would change.
-    pub(crate) fn changes(
-        &self,
-        backend: &dyn Backend,
-        before: Capture,
-    ) -> Result<Vec<OperationChange>> {
-        self.describe(&self.checked(backend, before)?)
     }
 
     pub(crate) fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {

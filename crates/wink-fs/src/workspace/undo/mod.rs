@@ -1,34 +1,30 @@
 //! Undo and redo of operations; the rules are in `docs/undo.md`.
 //!
-//! `take_back` decides for every path, for undo, redo, roll-back and recovery alike.
+//! `take_back` decides for every path of a call, for undo, redo, rollback and recovery alike; `replacement` undoes
+//! replacements; `order` finds the operation that is next.
 
-pub(crate) mod implicit_parents;
-pub(crate) mod renames;
+mod order;
+mod replacement;
 pub(crate) mod take_back;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use super::Workspace;
 use super::history::History;
+use super::recovery::rollback_name;
 use super::restore::RESTORE;
-use super::restore::replacement::{Going, Restore};
-use super::undo::implicit_parents::with_made_parents;
-use super::undo::renames::left_behind;
-use super::undo::take_back::{Kept, Outcome, is_of_the_path};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::Backend;
+use crate::filesystem::Backend as _;
 use crate::filesystem::guard::Guard;
 use crate::filesystem::layer::Layered;
-use crate::oplog::{
-    Left, OperationCause, OperationChange, OperationRecord, Record, check_contents,
-};
+use crate::oplog::{ContentId, OperationCause, OperationChange, OperationRecord, check_contents};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::compare::count_files;
-use crate::tree::scope::Scope;
-use crate::tree::{Kind, Tree};
+use crate::tree::Tree;
+use order::{can_be_undone, changed_later, done, is_restored_since, is_undone, next_step};
+use take_back::{Outcome, PreimageUse, concerns_path};
 
-/// Says what taking an operation back, or doing it again, did.
+/// The result of an undo or a redo.
 ///
 /// ```
 /// let files = wink_fs::Workspace::memory();
@@ -44,41 +40,78 @@ use crate::tree::{Kind, Tree};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Undone {
-    /// The operation that was taken back or done again.
+    /// The operation that was undone or redone.
     pub operation: OperationRecord,
-    /// The paths that are as they were.
+    /// The restored paths.
     pub paths: Vec<TreePath>,
     /// The paths that a later operation or another program changed since, which were left alone.
     pub conflicts: Vec<TreePath>,
 }
 
-/// How often what replaced files as a whole is taken back again because other programs write meanwhile.
-const REPLACE_TRIES: usize = 64;
-
-/// Which way to go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     Undo,
     Redo,
 }
 
 impl Workspace {
-    /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
+    /// Undoes the last operation that is not undone; see [`operations`](Self::operations).
     ///
-    /// What a later operation or another program changed since is left alone and reported; if that is all of it,
-    /// or a program wrote into what was kept because it still had it open, the error is Conflict. Where what was
-    /// kept is missing, or damaged, it is Corrupt, and nothing is changed. Of
-    /// the operations that replaced files as a whole, such as a restore or a program's run, only the last can
-    /// be taken back ([`Retention::max_safety`](crate::Retention::max_safety) says how many): what was there
-    /// before an older one is not kept, which is SnapshotNotFound.
+    /// Paths that a later operation or another program changed since are left alone and reported. If all were, or a
+    /// program that still had a file open wrote into its pre-image, the error is Conflict. If a pre-image is missing or
+    /// damaged, it is Corrupt, and nothing is changed. Of replacements, such as a restore or a program's run, only the
+    /// last can be undone ([`Retention::max_safety`](crate::Retention::max_safety) says how many): the error for an
+    /// older one is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
-        self.step(Way::Undo, None)
+        self.reverse(Direction::Undo, None)
     }
 
-    /// Takes back one operation, whatever was done since, which stays.
+    /// Undoes the last operation of this handle's actor that is not undone; operations of others stay. See
+    /// [`acting_as`](Self::acting_as).
     ///
-    /// What a later operation or another program changed since is left alone and reported; if that is all of it, the
-    /// error is Conflict. One that is not kept, or taken back already, is NotFound.
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let agent = files.acting_as("an agent");
+    /// agent.write("a.txt", "by the agent")?;
+    /// files.write("b.txt", "by a person")?;
+    /// agent.undo_own()?;
+    /// assert!(!files.exists("a.txt") && files.exists("b.txt"));
+    /// assert!(agent.undo_own().is_err());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn undo_own(&self) -> Result<Undone> {
+        self.reverse(Direction::Undo, Some(self.own_last()?))
+    }
+
+    /// Skips the last operation of this handle's actor that is not undone, as [`pass_over`](Self::pass_over) does.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let agent = files.acting_as("an agent");
+    /// agent.write("a.txt", "one")?;
+    /// files.write("b.txt", "two")?;
+    /// assert_eq!(agent.pass_over_own()?.operation.sequence, 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn pass_over_own(&self) -> Result<Undone> {
+        self.skip(Some(self.own_last()?))
+    }
+
+    /// Returns the number of the last operation of this handle's actor that is not undone.
+    fn own_last(&self) -> Result<u64> {
+        let history = self.history(Operation::Undo)?;
+        let operations = history.oplog.list()?;
+        let own = self.1.name.as_deref().or(history.actor.as_deref());
+        let is_own = |number: &u64| {
+            operations.iter().any(|it| it.sequence == *number && it.by.as_deref() == own)
+        };
+        done(&operations).into_iter().rfind(is_own).ok_or_else(|| nothing_to(Direction::Undo))
+    }
+
+    /// Undoes one operation; what was done since stays.
+    ///
+    /// Paths that a later operation or another program changed since are left alone and reported; if all were, the
+    /// error is Conflict. An operation that is not kept, or undone already, is NotFound.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -89,12 +122,27 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn undo_operation(&self, sequence: u64) -> Result<Undone> {
-        self.step(Way::Undo, Some(sequence))
+        self.reverse(Direction::Undo, Some(sequence))
     }
 
-    /// Does the operation again that was taken back last.
+    /// Returns the operation that the next [`undo`](Self::undo) undoes, if there is one.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// assert!(files.next_to_undo()?.is_none());
+    /// files.write("a.txt", "one")?;
+    /// assert_eq!(files.next_to_undo()?.unwrap().name, "write");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn next_to_undo(&self) -> Result<Option<OperationRecord>> {
+        let operations = self.operations()?;
+        let next = next_step(&operations, Direction::Undo);
+        Ok(next.and_then(|(of, _)| operations.into_iter().find(|it| it.sequence == of)))
+    }
+
+    /// Redoes the operation that was undone last.
     pub fn redo(&self) -> Result<Undone> {
-        self.step(Way::Redo, None)
+        self.reverse(Direction::Redo, None)
     }
 
     /// Returns the operations that are kept, oldest first: one for each call that changed something.
@@ -102,8 +150,7 @@ impl Workspace {
         self.history(Operation::Undo)?.oplog.list()
     }
 
-    /// Returns the numbers of the operations that are kept and whose record is damaged, oldest first: nothing is
-    /// known of them, and an undo passes over them.
+    /// Returns the numbers of operations with a damaged record, oldest first; undo skips them.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -115,8 +162,8 @@ impl Workspace {
         self.history(Operation::Undo)?.oplog.damaged()
     }
 
-    /// Returns how many operations were written down since the workspace was opened here: calls that changed
-    /// nothing, or failed, are none.
+    /// Returns how many operations were recorded since the workspace was opened; calls that failed or changed
+    /// nothing do not count.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -130,8 +177,8 @@ impl Workspace {
         self.0.history.as_ref().map_or(0, History::recorded)
     }
 
-    /// Tells whether what files were replaced by, as in a merge, is known to be still there: it was not taken
-    /// back, and no restore went back to before it. It is named by the snapshot that was saved before it.
+    /// Returns whether a replacement, such as a merge, is still in effect: it was not undone, and no restore went back
+    /// to before it. It is named by its safety snapshot.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -149,20 +196,19 @@ impl Workspace {
         let Some(made) = operations.iter().position(|it| it.cause == cause) else {
             return Ok(false);
         };
-        if is_taken_back(&operations, operations[made].sequence) {
+        if is_undone(&operations, operations[made].sequence) {
             return Ok(false);
         }
         let restores = operations[made + 1..].iter().filter(|it| it.name == RESTORE);
-        let restores = restores.filter(|it| !is_taken_back(&operations, it.sequence));
+        let restores = restores.filter(|it| !is_undone(&operations, it.sequence));
         let restores: Vec<_> = restores.filter_map(|it| it.cause.saved()).collect();
         Ok(!self.history(Operation::Undo)?.went_back_before(saved, &restores)?)
     }
 
-    /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
-    /// undone nor done again.
+    /// Undoes operations and forgets them, the last one first; they can be neither undone nor redone afterwards.
     ///
-    /// What a later operation or another program changed since is left alone and returned. Where some are not kept
-    /// any more, because too many came after them, the others are taken back all the same, and then it is NotFound.
+    /// Paths that a later operation or another program changed since are left alone and returned. If some operations
+    /// are not kept any more, the others are undone all the same, and the error is NotFound.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -181,10 +227,10 @@ impl Workspace {
         let kept: Vec<_> = all.iter().filter(|it| operations.contains(&it.sequence)).collect();
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let (went, step) = Step::undo(history, &all, operation).go(self, &mut writer)?;
-            // What is kept for paths that were left alone has to be found.
+            let (went, step) = Reversal::undo(history, &all, operation).run(self, &mut writer)?;
+            // The pre-images of paths that were left alone must stay findable.
             if went.conflicts.is_empty() {
-                history.forget_undone(operation.sequence, step)?;
+                history.tidy(&operation.name, || history.forget_undone(operation.sequence, step));
             }
             left_alone.extend(went.conflicts);
         }
@@ -195,8 +241,9 @@ impl Workspace {
         }
     }
 
-    /// Leaves the last operation that was not undone as it is, so that the next undo takes back the one before it.
-    /// Use it when another program changed the files of that operation since.
+    /// Skips the last operation that is not undone, so that the next undo takes the one before it.
+    ///
+    /// Use it if another program changed the files of that operation since.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -208,13 +255,19 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn pass_over(&self) -> Result<Undone> {
+        self.skip(None)
+    }
+
+    /// Skips an operation, or the next one.
+    fn skip(&self, number: Option<u64>) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         let mut operations = history.oplog.list()?;
-        let next = next_step(&operations, Way::Undo);
-        let at = operations.iter().position(|it| next.is_some_and(|(of, _)| of == it.sequence));
-        let of = operations.swap_remove(at.ok_or_else(|| nothing_to(Way::Undo))?);
+        let next = || next_step(&operations, Direction::Undo).map(|(of, _)| of);
+        let number = number.or_else(next);
+        let at = operations.iter().position(|it| number == Some(it.sequence));
+        let of = operations.swap_remove(at.ok_or_else(|| nothing_to(Direction::Undo))?);
         let (sequence, _) = history.oplog.next()?;
         let cause = OperationCause::Undo { of: of.sequence };
         let passed_over = history.prepare(sequence, &of.name, cause, Vec::new())?;
@@ -222,8 +275,8 @@ impl Workspace {
         Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
     }
 
-    /// Takes back an operation within the call that it was recorded by; where nothing of it is left, neither is an
-    /// operation, and it returns true.
+    /// Undoes an operation within the call that recorded it; if nothing of it is left, it is forgotten, and the result
+    /// is true.
     pub(super) fn undo_at_once(
         &self,
         history: &History,
@@ -232,19 +285,19 @@ impl Workspace {
     ) -> Result<bool> {
         let operations = history.oplog.list()?;
         let of = operations.iter().find(|it| it.sequence == sequence);
-        let of = of.ok_or_else(|| nothing_to(Way::Undo))?;
-        let step = Step { is_at_once: true, ..Step::undo(history, &operations, of) };
-        let (undone, number) = step.go(self, writer)?;
+        let of = of.ok_or_else(|| nothing_to(Direction::Undo))?;
+        let reversal = Reversal { is_at_once: true, ..Reversal::undo(history, &operations, of) };
+        let (undone, number) = reversal.run(self, writer)?;
         let is_all_back = undone.conflicts.is_empty();
         if is_all_back {
-            // What was there is in a snapshot.
-            history.forget_undone(sequence, number)?;
+            // The files from before it are in a snapshot.
+            history.tidy(&of.name, || history.forget_undone(sequence, number));
         }
         Ok(is_all_back)
     }
 
-    /// Goes one step: the next one, or that of an operation.
-    fn step(&self, way: Way, of: Option<u64>) -> Result<Undone> {
+    /// Undoes or redoes an operation, or the next one.
+    fn reverse(&self, direction: Direction, of: Option<u64>) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
@@ -252,43 +305,45 @@ impl Workspace {
         let operations = history.oplog.list()?;
         let (of, source) = match of {
             Some(number) => (number, number),
-            None => next_step(&operations, way).ok_or_else(|| nothing_to(way))?,
+            None => next_step(&operations, direction).ok_or_else(|| nothing_to(direction))?,
         };
-        if way == Way::Undo && !can_be_undone(&operations, of) {
+        if direction == Direction::Undo && !can_be_undone(&operations, of) {
             return Err(not_to_undo(of));
         }
         let find = |number| operations.iter().find(|it| it.sequence == number);
         let (Some(of), Some(source)) = (find(of), find(source)) else {
-            return Err(nothing_to(way));
+            return Err(nothing_to(direction));
         };
-        let step = match way {
-            Way::Undo => Step::undo(history, &operations, of),
-            Way::Redo => Step { way, source, ..Step::undo(history, &[], of) },
+        let reversal = match direction {
+            Direction::Undo => Reversal::undo(history, &operations, of),
+            Direction::Redo => Reversal { direction, source, ..Reversal::undo(history, &[], of) },
         };
-        let (undone, number) = step.go(self, &mut writer)?;
+        let (undone, number) = reversal.run(self, &mut writer)?;
         if number.is_none() {
             let conflict = undone.conflicts.first();
-            let built_upon = built_upon(&operations, of).filter(|_| way == Way::Undo);
-            if let Some(path) = conflict.or(built_upon) {
+            let changed_later =
+                changed_later(&operations, of).filter(|_| direction == Direction::Undo);
+            if let Some(path) = conflict.or(changed_later) {
                 return Err(changed_since(path));
             }
-        }
-        if number.is_none() {
-            step.record_nothing()?;
+            // Everything was as it should be already. Without a record, the next undo would take this one again.
+            let (sequence, _) = history.oplog.next()?;
+            let done = history.prepare(sequence, &of.name, reversal.cause(), Vec::new())?;
+            history.append(done, None)?;
         }
         if undone.conflicts.is_empty()
-            && way == Way::Undo
+            && direction == Direction::Undo
             && !is_restored_since(&operations, of.sequence)
         {
-            history.go_back_to_head_before(of)?;
+            history.tidy(&of.name, || history.go_back_to_head_before(of));
         }
         Ok(undone)
     }
 }
 
 impl History {
-    /// Forgets an operation that was taken back, with the step that did that, unless a program may have written into
-    /// what one of them displaced: that is nowhere else.
+    /// Forgets an undone operation and its undo, unless a program may have written into a file that one of them
+    /// displaced: that is nowhere else.
     fn forget_undone(&self, sequence: u64, step: Option<u64>) -> Result<()> {
         let numbers: Vec<u64> = [Some(sequence), step].into_iter().flatten().collect();
         for number in &numbers {
@@ -300,21 +355,21 @@ impl History {
     }
 }
 
-/// One operation that is taken back, or done again.
-struct Step<'a> {
+/// The undo or redo of one operation.
+struct Reversal<'a> {
     history: &'a History,
     of: &'a OperationRecord,
-    /// The operation whose changes are taken back: itself, or to do it again the one that took it back.
+    /// The operation whose steps are undone: itself, or for a redo its last undo.
     source: &'a OperationRecord,
-    /// The last redo, where that is what an undo takes back: it displaced what was there before it.
+    /// The last redo, if an undo reverses that: it has displaced files of its own.
     redone: Option<&'a OperationRecord>,
-    way: Way,
-    /// Whether it is a part of the call that failed: then neither of the two is an operation.
+    direction: Direction,
+    /// Whether the call that recorded the operation undoes it itself; then neither counts as an operation.
     is_at_once: bool,
 }
 
-impl<'a> Step<'a> {
-    /// Takes an operation back that is one of some.
+impl<'a> Reversal<'a> {
+    /// Prepares the undo of an operation.
     fn undo(
         history: &'a History,
         operations: &'a [OperationRecord],
@@ -323,44 +378,56 @@ impl<'a> Step<'a> {
         let is_step = |it: &&OperationRecord| it.cause.step_of() == Some(of.sequence);
         let last = operations.iter().rfind(is_step);
         let redone = last.filter(|it| matches!(it.cause, OperationCause::Redo { .. }));
-        Self { history, of, source: of, redone, way: Way::Undo, is_at_once: false }
+        Self { history, of, source: of, redone, direction: Direction::Undo, is_at_once: false }
     }
 
-    /// Goes the step and records it; returns also the number of its record, where anything changed.
-    fn go(&self, files: &Workspace, writer: &mut Layered<Guard>) -> Result<(Undone, Option<u64>)> {
+    /// Runs and records it; returns also the number of its record, if anything changed.
+    fn run(&self, files: &Workspace, writer: &mut Layered<Guard>) -> Result<(Undone, Option<u64>)> {
         let (done, number) = match self.source.saved() {
             Some(saved) => self.replace(files, writer, saved)?,
             None => self.take_back(files, writer)?,
         };
-        let mut conflicts = done.left;
-        if self.way == Way::Redo {
-            // What was left alone then is not as the operation left it.
-            let is_back = |path: &TreePath| done.back.iter().any(|it| it.starts_with(path));
+        let mut conflicts = done.left_alone;
+        if self.direction == Direction::Redo {
+            // What the undo left alone is not as the operation had left it.
+            let is_back = |path: &TreePath| done.restored.iter().any(|it| it.starts_with(path));
             let left_then = self.source.left_alone.iter().filter(|path| !is_back(path));
             conflicts.extend(left_then.cloned());
+            conflicts.extend(self.not_redone(&*files.0.live, &done.restored));
         }
-        let changed = self.of.changes.iter().map(|it| &it.path).chain(&done.back);
+        let changed = self.of.changes.iter().map(|it| &it.path).chain(&done.restored);
         let is_left = |path: &TreePath| conflicts.iter().any(|it| it.starts_with(path));
-        let paths = changed.filter(|path| !is_left(path)).cloned().collect();
-        let paths = topmost(paths);
-        Ok((
-            Undone {
-                operation: self.of.clone(),
-                paths,
-                conflicts: conflicts.into_iter().collect(),
-            },
-            number,
-        ))
+        let mut paths: Vec<_> = changed.filter(|path| !is_left(path)).cloned().collect();
+        paths.sort();
+        paths.dedup_by(|below, above| below.starts_with(above));
+        let conflicts = conflicts.into_iter().collect();
+        Ok((Undone { operation: self.of.clone(), paths, conflicts }, number))
+    }
+
+    /// Returns the changed paths that a redo did not change, and that are not as the operation had left them.
+    ///
+    /// Another program had already undone such a path, so the undo did nothing there, and neither did its redo.
+    fn not_redone(&self, live: &dyn Tree, redone: &BTreeSet<TreePath>) -> Vec<TreePath> {
+        let is_redone = |path: &TreePath| {
+            let next = redone.range::<TreePath, _>(path..).next();
+            next.is_some_and(|it| it.starts_with(path))
+                || path.ancestors().any(|above| redone.contains(&above))
+        };
+        let is_as_left = |change: &OperationChange| {
+            ContentId::at(live, &change.path).is_ok_and(|now| now == change.left)
+        };
+        let missed = self.of.changes.iter().filter(|it| !is_redone(&it.path) && !is_as_left(it));
+        missed.map(|it| it.path.clone()).collect()
     }
 
     fn cause(&self) -> OperationCause {
-        match self.way {
-            Way::Undo => OperationCause::Undo { of: self.of.sequence },
-            Way::Redo => OperationCause::Redo { of: self.of.sequence },
+        match self.direction {
+            Direction::Undo => OperationCause::Undo { of: self.of.sequence },
+            Direction::Redo => OperationCause::Redo { of: self.of.sequence },
         }
     }
 
-    /// Takes back the changes of a call, or of another step.
+    /// Undoes the steps of a call, or of an undo.
     fn take_back(
         &self,
         files: &Workspace,
@@ -369,232 +436,34 @@ impl<'a> Step<'a> {
         let history = self.history;
         let recorded = history.recorded_changes(self.source)?;
         for displacing in self.redone.into_iter().chain([self.source]) {
+            // A redo has displaced files of its own, and a program may have written into those too.
             if let Some(path) = history.oplog.first_written_since(displacing.sequence)? {
                 return Err(written_since(&path));
             }
         }
+        // Before anything changes: a damaged pre-image must not replace an intact file.
         check_contents(&*history.oplog, self.source, &recorded)?;
         let (sequence, aside) = history.oplog.next()?;
         let image = writer.before_image(&aside)?;
         let backend = files.backend(writer);
-        let (outcome, record) = files
-            .0
-            .recording
-            .during(image, || history.take_back(backend, &recorded, is_of_the_path, Kept::Stays));
-        let done = outcome.and_then(|outcome| {
-            let number = self.record(sequence, &record, &outcome, &files.0.live)?;
+        let mut outcome = Outcome::default();
+        let (done, record) = files.0.recording.during(image, || {
+            history.take_back(backend, &recorded, concerns_path, PreimageUse::Copy, &mut outcome)
+        });
+        let done = done.and_then(|()| {
+            let left_alone = outcome.left_alone.iter().cloned().collect();
+            let cause = self.cause();
+            let name = &self.of.name;
+            let live = &files.0.live;
+            let number = history.record(sequence, name, cause, left_alone, &record, live)?;
             Ok((outcome, number))
         });
         done.map_err(|error| {
-            files.roll_back(history, writer, sequence, &self.of.name, &record);
+            let name = rollback_name(&self.of.name, self.cause());
+            files.roll_back(history, writer, sequence, &name, &record);
             error.during(Operation::Undo)
         })
     }
-
-    /// Records what the step changed; nothing where it changed nothing.
-    fn record(
-        &self,
-        sequence: u64,
-        record: &Record,
-        outcome: &Outcome,
-        live: &Arc<dyn Tree>,
-    ) -> Result<Option<u64>> {
-        let changes = self.history.changes_of(sequence, &self.of.name, record, live)?;
-        if changes.is_empty() {
-            return Ok(None);
-        }
-        let mut operation = self.history.operation(sequence, &self.of.name, self.cause(), changes);
-        operation.left_alone = outcome.left.iter().cloned().collect();
-        let operation = self.history.prepare_record(operation)?;
-        self.history.append(operation, Some(record.recorded()))?;
-        Ok(Some(sequence))
-    }
-
-    /// Records a step that found everything as it was to be: the next one is another.
-    fn record_nothing(&self) -> Result<()> {
-        let (sequence, _) = self.history.oplog.next()?;
-        let operation = self.history.prepare(sequence, &self.of.name, self.cause(), Vec::new())?;
-        self.history.append(operation, None)
-    }
-
-    /// Takes back what replaced files as a whole, by the snapshot of what was there before.
-    fn replace(
-        &self,
-        files: &Workspace,
-        writer: &mut Layered<Guard>,
-        saved: SnapshotId,
-    ) -> Result<(Outcome, Option<u64>)> {
-        let before = self.history.load_saved(self.source, &saved);
-        let mut before = before.map_err(|error| not_kept(self.of, saved, error))?;
-        if let Some(redone) = self.redone {
-            before = self.history.with_written(redone, before)?;
-        }
-        let mut kept_back: Vec<TreePath> = Vec::new();
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.try_replace(files.backend(writer), &*before, &kept_back) {
-                // Another program wrote meanwhile: what is decided anew leaves that alone.
-                Err(error) if error.kind() == ErrorKind::Conflict && tries < REPLACE_TRIES => {}
-                // What is in the way of some paths keeps no others.
-                Err(error) if is_of_the_path(&error) => {
-                    let is_new = |path: &&TreePath| {
-                        is_at_or_around(&error, path) && !kept_back.contains(path)
-                    };
-                    let paths = self.source.changes.iter().map(|it| &it.path);
-                    let in_the_way: Vec<_> = paths.filter(is_new).cloned().collect();
-                    if in_the_way.is_empty() {
-                        return Err(error);
-                    }
-                    kept_back.extend(in_the_way);
-                }
-                done => return done,
-            }
-        }
-    }
-
-    /// Does the same by one look at the files: whatever changes after it is a Conflict.
-    fn try_replace(
-        &self,
-        backend: &mut dyn Backend,
-        before: &dyn Tree,
-        kept_back: &[TreePath],
-    ) -> Result<(Outcome, Option<u64>)> {
-        let history = self.history;
-        let captured = history.capture(backend)?;
-        let (mut same, mut changed) = sort_out(&*captured.tree, before, &self.source.changes)?;
-        changed.extend(same.extract_if(.., |path| kept_back.contains(path)));
-        if !same.is_empty() && !changed.is_empty() {
-            let left_behind = left_behind(before, self.source, &changed)?;
-            changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
-        }
-        changed.sort();
-        let outcome = Outcome::new(&same, changed.clone());
-        if same.is_empty() {
-            return Ok((outcome, None));
-        }
-        let scope = Scope::paths(with_made_parents(before, &*captured.tree, &same)?);
-        let scope = scope.excluding(history.excluded.known());
-        let restore = Restore { history, target: before, scope: &scope };
-        let step = Some((self.cause(), changed));
-        let going = Going { name: &self.of.name, step, is_kept_for_good: self.is_at_once };
-        let done = restore.replace_captured(backend, captured, &going);
-        let sequence = done.map_err(|error| error.during(Operation::Undo))?.sequence;
-        Ok((outcome, sequence))
-    }
-}
-
-/// Tells whether an error is about a path, or about a directory above it or an entry below it.
-fn is_at_or_around(error: &Error, path: &TreePath) -> bool {
-    let at = error.path().and_then(|text| TreePath::parse(text).ok());
-    at.is_some_and(|at| at.overlaps(path))
-}
-
-/// Leaves the topmost of some paths.
-fn topmost(mut paths: Vec<TreePath>) -> Vec<TreePath> {
-    paths.sort();
-    paths.dedup_by(|below, above| below.starts_with(above));
-    paths
-}
-
-/// Tells the paths that are still what an operation left there from those that are neither that nor what they were
-/// before it.
-fn sort_out(
-    live: &dyn Tree,
-    before: &dyn Tree,
-    changes: &[OperationChange],
-) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
-    let (mut same, mut changed) = (Vec::new(), Vec::new());
-    for change in changes {
-        let left = Left::at(live, &change.path)?;
-        let is_same =
-            left == change.left || (change.left.is_none() && is_hollow(live, &change.path)?);
-        if !is_same && left == Left::at(before, &change.path)? {
-            continue;
-        }
-        if is_same { &mut same } else { &mut changed }.push(change.path.clone());
-    }
-    Ok((same, changed))
-}
-
-/// Tells whether directories without a file are all that is at a path: what else was in them is excluded.
-fn is_hollow(live: &dyn Tree, path: &TreePath) -> Result<bool> {
-    let is_directory = live.stat(path).is_ok_and(|stat| stat.kind == Kind::Directory);
-    Ok(is_directory && count_files(live, path, Some(Kind::Directory))? == 0)
-}
-
-/// Tells whether an operation was taken back and not done again; one that was passed over is as it was.
-fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
-    operations.iter().fold(false, |taken_back, it| match it.cause {
-        OperationCause::Undo { of } if of == sequence => !it.changes.is_empty(),
-        OperationCause::Redo { of } if of == sequence => false,
-        _ => taken_back,
-    })
-}
-
-/// Finds a path of an operation that a later one changed which still stands.
-fn built_upon<'o>(operations: &'o [OperationRecord], of: &OperationRecord) -> Option<&'o TreePath> {
-    let later = operations.iter().filter(|it| it.sequence > of.sequence && !it.cause.is_step());
-    let later = later.filter(|it| !is_taken_back(operations, it.sequence));
-    let mut changed = later.flat_map(|it| &it.changes).map(|it| &it.path);
-    changed.find(|path| of.changes.iter().any(|it| it.path.overlaps(path)))
-}
-
-/// Tells whether a restore that came after an operation still stands.
-fn is_restored_since(operations: &[OperationRecord], sequence: u64) -> bool {
-    let later = operations.iter().filter(|it| it.sequence > sequence && it.name == RESTORE);
-    later.filter(|it| it.cause.saved().is_some()).any(|it| !is_taken_back(operations, it.sequence))
-}
-
-/// Finds the operation that would be taken back, or done again, next, and the one whose changes that takes back.
-fn next_step(operations: &[OperationRecord], way: Way) -> Option<(u64, u64)> {
-    let (done, undone) = stacks(operations);
-    match way {
-        Way::Undo => done.last().map(|of| (*of, *of)),
-        Way::Redo => undone.last().copied(),
-    }
-}
-
-/// Tells whether an operation can be taken back: it is done, or a part of it is.
-fn can_be_undone(operations: &[OperationRecord], number: u64) -> bool {
-    let (done, _) = stacks(operations);
-    let last = operations.iter().rfind(|it| it.cause.step_of() == Some(number));
-    let is_partly_undone = last.is_some_and(|it| {
-        matches!(it.cause, OperationCause::Undo { .. }) && !it.left_alone.is_empty()
-    });
-    done.contains(&number) || is_partly_undone
-}
-
-/// Returns the operations that are done, and those that were taken back with what did that, the next one last.
-///
-/// Of the steps of one operation all but the last may be missing: they are not kept for ever.
-fn stacks(operations: &[OperationRecord]) -> (Vec<u64>, Vec<(u64, u64)>) {
-    let (mut done, mut undone): (Vec<u64>, Vec<(u64, u64)>) = (Vec::new(), Vec::new());
-    for operation in operations {
-        let number = operation.sequence;
-        match operation.cause {
-            // The files are what they were before a call that did not end.
-            OperationCause::Recovery => {}
-            OperationCause::Call | OperationCause::Replacement { .. } => {
-                done.push(number);
-                undone.clear();
-            }
-            OperationCause::Undo { of } => {
-                done.retain(|it| *it != of);
-                undone.retain(|(it, _)| *it != of);
-                // One that was passed over is as it was.
-                if !operation.changes.is_empty() {
-                    undone.push((of, number));
-                }
-            }
-            OperationCause::Redo { of } => {
-                done.retain(|it| *it != of);
-                undone.retain(|(it, _)| *it != of);
-                done.push(of);
-            }
-        }
-    }
-    (done, undone)
 }
 
 fn not_to_undo(number: u64) -> Error {
@@ -611,27 +480,14 @@ fn not_all_kept(gone: usize, all: usize) -> Error {
     ))
 }
 
-fn nothing_to(way: Way) -> Error {
-    Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(match way {
-        Way::Undo => "there is nothing to undo; list the operations to see what was done",
-        Way::Redo => "there is nothing to redo; only what was undone last can be",
+fn nothing_to(direction: Direction) -> Error {
+    Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(match direction {
+        Direction::Undo => "there is nothing to undo; list the operations to see what was done",
+        Direction::Redo => "there is nothing to redo; only what was undone last can be",
     })
 }
 
-/// Says which operation cannot be taken back any more, and what of it is gone.
-fn not_kept(of: &OperationRecord, saved: SnapshotId, error: Error) -> Error {
-    let OperationRecord { sequence, name, .. } = of;
-    if error.kind() != ErrorKind::SnapshotNotFound {
-        return error;
-    }
-    Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
-        "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was there before it is not \
-         kept any more: too many came after it, or it made room; restore an older snapshot",
-        saved.short()
-    ))
-}
-
-/// To bring back something else than was there would be worse than to say so.
+/// Refusing is better than bringing back something other than what was there.
 fn written_since(path: &TreePath) -> Error {
     Error::new(Operation::Undo, ErrorKind::Conflict).with_path(path).with_detail(
         "a program that still had it open wrote into it after the operation, so what was there \

@@ -1,9 +1,8 @@
-//! Taking back the changes of an operation, the last one first.
+//! Undoes the steps of an operation, the last one first.
 //!
-//! This is the one place that decides what becomes of a path. It is used when a call failed (roll-back), when its
-//! process died (recovery), and for undo and redo. `docs/undo.md` is the page that it follows: a path is as it was
-//! *before* the change, as it is *after* it, or *neither*, and what is neither belongs to another program. That is
-//! never replaced or removed, but left alone and named.
+//! This is the one place that decides what happens to a path. A failed call uses it (rollback), and so do recovery,
+//! undo and redo. It follows `docs/undo.md`: a path is as *before* the step, as *after* it, or *neither*. A path that
+//! is neither belongs to another program. It is never replaced or removed, but left alone and named.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -12,139 +11,183 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::event::Event;
 use crate::filesystem::layer::Source;
 use crate::filesystem::{Backend, EntryIdentity, PutCondition, PutOptions, Recursion, Replacement};
-use crate::hash::ContentHash;
-use crate::oplog::{KeptEntry, Left, Recorded, Step};
+use crate::oplog::{ContentId, KeptEntry, Recorded, Step};
 use crate::path::TreePath;
 use crate::tree::compare::kind_at;
-use crate::tree::descend::descend;
+use crate::tree::descend;
 use crate::tree::merkle::Identity;
 use crate::tree::scope::Scope;
-use crate::tree::{FileMode, Kind};
+use crate::tree::{Entry, FileMode, Kind};
 use crate::workspace::history::History;
 
-/// What became of the paths of an operation.
+/// What happened to the paths of an operation.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    /// Those that are as they were, and were not before.
-    pub(crate) back: BTreeSet<TreePath>,
-    /// Those that another program changed or made, which were left alone.
-    pub(crate) left: BTreeSet<TreePath>,
-    /// The directories that were made and stay, because of what others put into them.
-    stayed: BTreeSet<TreePath>,
+    /// Restored paths.
+    pub(crate) restored: BTreeSet<TreePath>,
+    /// Paths that another program changed or created, which were left alone.
+    pub(crate) left_alone: BTreeSet<TreePath>,
+    /// The lines of the steps of which nothing is left to undo. A second attempt skips them: where several steps changed a
+    /// path, it would find the path as before the first of them, which is neither before nor after the others.
+    pub(crate) undone_lines: BTreeSet<usize>,
+    /// Paths whose entry was removed, and whose pre-image could not be restored.
+    pub(super) emptied: BTreeSet<TreePath>,
+    /// New directories that stay, because other programs put something into them.
+    pub(super) kept_directories: BTreeSet<TreePath>,
 }
 
-impl Outcome {
-    /// Makes the outcome of what was decided elsewhere.
-    pub(crate) fn new(back: &[TreePath], left: Vec<TreePath>) -> Self {
-        let (back, left) = (back.iter().cloned().collect(), left.into_iter().collect());
-        Self { back, left, stayed: BTreeSet::new() }
-    }
-}
-
-/// How many entries of a directory are named that stays for them; more are named by the directory.
+/// Up to this many entries of a directory that stays are named; with more, the directory is named.
 const MOST_NAMED: usize = 100;
 
 impl History {
-    /// Takes back what changes did; see [`take_back`]. Observers are told of it as of one replacement.
+    /// Undoes steps; see [`take_back`]. Observers see one replacement.
     pub(crate) fn take_back(
         &self,
         files: &mut dyn Backend,
         recorded: &Recorded,
-        is_left: fn(&Error) -> bool,
-        kept: Kept,
-    ) -> Result<Outcome> {
-        let outcome = self.observers.quietly(|| take_back(files, recorded, is_left, kept));
-        let paths = match &outcome {
-            Ok(outcome) => Scope::paths(outcome.back.iter().cloned()),
+        is_left_alone: fn(&Error) -> bool,
+        preimages: PreimageUse,
+        outcome: &mut Outcome,
+    ) -> Result<()> {
+        let take_back = || take_back(files, recorded, is_left_alone, preimages, outcome);
+        let done = self.observers.quietly(take_back);
+        let paths = match &done {
+            Ok(()) => Scope::paths(outcome.restored.iter().cloned()),
             Err(_) => Scope::paths(recorded.paths().cloned()),
         };
         if !paths.starts().is_empty() {
             self.observers.tell(&Event::Replaced { paths: paths.starts().to_vec() });
         }
-        outcome
+        done
     }
 }
 
-/// What becomes of what an operation kept when it is brought back.
+/// How pre-images are restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
-    /// It is copied: the operation may be taken back once more.
-    Stays,
-    /// It moves where it can: the operation is given up.
-    Goes,
+pub(crate) enum PreimageUse {
+    /// Copied: the operation may be undone again.
+    Copy,
+    /// Moved if possible: the operation is abandoned.
+    Move,
 }
 
-/// What a change's path is now.
-enum State {
-    /// As it was before the change.
+/// What a path is when its change is to be undone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathState {
+    /// As before the change: there is nothing to do.
     Before,
-    /// The same, since this call.
-    Back,
+    /// As the change left it: it is restored.
+    After,
+    /// Another program, or a later operation, changed it: it is left alone.
     Neither,
 }
 
-/// Takes back what changes did, the last one first; nothing that another program did is touched.
+impl PathState {
+    pub(crate) fn of(
+        now: &Option<ContentId>,
+        before: &Option<ContentId>,
+        is_after: impl FnOnce() -> bool,
+    ) -> Self {
+        // Before comes first: a file that was replaced by the same content is both, and needs nothing.
+        if now == before {
+            Self::Before
+        } else if is_after() {
+            Self::After
+        } else {
+            Self::Neither
+        }
+    }
+}
+
+/// Undoes steps, the last one first; what other programs did is not touched.
 ///
-/// It can be done again, or go on after it was interrupted: what is as it was stays so. A path is left alone where
-/// `is_left` says so of an error; any other error ends it.
+/// It can be repeated with the same outcome after an error, and continues there. An error for which `is_left_alone` is
+/// true leaves its path alone; any other ends it.
 fn take_back(
     files: &mut dyn Backend,
     recorded: &Recorded,
-    is_left: fn(&Error) -> bool,
-    fate: Kept,
-) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
+    is_left_alone: fn(&Error) -> bool,
+    preimages: PreimageUse,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    outcome.left_alone.clear();
+    outcome.kept_directories.clear();
+    // Abandoned steps changed nothing that is still in view.
     let made = &recorded.steps[..recorded.steps.len() - recorded.rescued.len()];
     for (number, (line, step)) in made.iter().enumerate().rev() {
-        let over = number.checked_sub(1).map(|before| &recorded.steps[before]);
-        let over = over.filter(|(_, it)| matches!(it, Step::Remove { .. }));
-        let over = over.map_or(Ok(None), |(line, _)| recorded.kept(*line));
-        let taken_back = recorded.kept(*line).and_then(|kept| {
-            TakeBack { files: &mut *files, kept, over: over?, left: Vec::new(), fate }.step(step)
+        if outcome.undone_lines.contains(line) {
+            continue;
+        }
+        let previous = number.checked_sub(1).map(|before| &recorded.steps[before]);
+        let previous = previous.filter(|(previous, _)| previous + 1 == *line);
+        let made_room = previous.filter(|(_, it)| matches!(it, Step::Remove { .. }));
+        let made_room = made_room.map_or(Ok(None), |(line, _)| recorded.kept(*line));
+        let mut merged = Vec::new();
+        let mut left_alone = Vec::new();
+        let undone = recorded.kept(*line).and_then(|preimage| {
+            let made_room = made_room?;
+            let merged = &mut merged;
+            let left_alone = &mut left_alone;
+            let emptied = &mut outcome.emptied;
+            let files = &mut *files;
+            let undo =
+                StepUndo { files, preimage, made_room, merged, left_alone, emptied, preimages };
+            undo.undo(step)
         });
-        match taken_back {
-            Ok((State::Before, _)) => {}
-            Ok((State::Back, left)) => {
-                outcome.back.extend(step.paths().cloned());
-                outcome.left.extend(left);
+        if left_alone.is_empty() && matches!(undone, Ok(PathState::Before | PathState::After)) {
+            outcome.undone_lines.insert(*line);
+        }
+        match undone {
+            Ok(PathState::Before) => {}
+            Ok(PathState::After) => {
+                // Of a directory that has something else in it now, only what came back is restored.
+                if left_alone.is_empty() || !matches!(step, Step::Remove { .. }) {
+                    outcome.restored.extend(step.paths().cloned());
+                }
+                outcome.restored.extend(merged);
+                outcome.left_alone.extend(left_alone);
             }
-            Ok((State::Neither, _)) => outcome.leave(files, step),
-            Err(error) if is_left(&error) => outcome.left.extend(step.paths().cloned()),
+            Ok(PathState::Neither) => outcome.leave_alone(files, step),
+            Err(error) if is_left_alone(&error) => {
+                outcome.left_alone.extend(step.paths().cloned());
+            }
             Err(error) => return Err(error),
         }
     }
-    let Outcome { back, left, stayed } = &mut outcome;
-    back.retain(|path| !left.contains(path) && !stayed.contains(path));
-    Ok(outcome)
+    let Outcome { restored, left_alone, kept_directories, .. } = outcome;
+    restored.retain(|path| !left_alone.contains(path) && !kept_directories.contains(path));
+    Ok(())
 }
 
 impl Outcome {
-    /// Names what is left alone for a change: its paths, or what others put into a directory that it made.
-    fn leave(&mut self, files: &dyn Backend, step: &Step) {
-        let Step::MakeDir { path } = step else { return self.left.extend(step.paths().cloned()) };
+    /// Names what is left alone: the step's paths, or what other programs put into a directory that it made.
+    fn leave_alone(&mut self, files: &dyn Backend, step: &Step) {
+        let Step::MakeDir { path } = step else {
+            return self.left_alone.extend(step.paths().cloned());
+        };
         let entries = files.list(path).unwrap_or_default();
         if entries.is_empty() || entries.len() > MOST_NAMED {
-            self.left.insert(path.clone());
+            self.left_alone.insert(path.clone());
             return;
         }
-        let theirs = entries.iter().filter_map(|entry| path.join(&entry.name).ok());
-        let theirs = theirs.filter(|it| !self.stayed.contains(it)).collect::<Vec<_>>();
-        self.left.extend(theirs);
-        self.stayed.insert(path.clone());
+        let inside = entries.iter().filter_map(|entry| path.join(&entry.name).ok());
+        let inside = inside.filter(|it| !self.kept_directories.contains(it));
+        self.left_alone.extend(inside);
+        self.kept_directories.insert(path.clone());
     }
 }
 
-/// Tells whether an error says what is at a path, and not that the backend or the history cannot go on.
-pub(crate) fn is_of_the_path(error: &Error) -> bool {
-    let of_the_disk = matches!(
+/// Returns whether an error is about a path, and not about the backend or the history.
+pub(crate) fn concerns_path(error: &Error) -> bool {
+    let is_of_disk = matches!(
         error.kind(),
         ErrorKind::Io | ErrorKind::NoSpace | ErrorKind::Corrupt | ErrorKind::ReadOnly
     );
-    is_lasting(error) && !of_the_disk
+    is_permanent(error) && !is_of_disk
 }
 
-/// Tells whether an error may stay: to wait for it to go would keep all other calls waiting too.
-pub(crate) fn is_lasting(error: &Error) -> bool {
+/// Returns whether an error may be permanent. Waiting for it to go away would block all other calls too.
+pub(crate) fn is_permanent(error: &Error) -> bool {
     let passes = matches!(
         error.kind(),
         ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Deadline | ErrorKind::Cancelled
@@ -152,217 +195,230 @@ pub(crate) fn is_lasting(error: &Error) -> bool {
     !passes && !error.is_shortage()
 }
 
-struct TakeBack<'a> {
+/// The undo of one step.
+struct StepUndo<'a> {
     files: &'a mut dyn Backend,
-    /// What the change displaced.
-    kept: Option<KeptEntry>,
-    /// What the change before it displaced, where that was to make room for it.
-    over: Option<KeptEntry>,
-    /// What was left alone although the rest is as it was.
-    left: Vec<TreePath>,
-    fate: Kept,
+    preimage: Option<KeptEntry>,
+    /// The pre-image of the step before, if that made room for this one.
+    made_room: Option<KeptEntry>,
+    /// What was restored in a directory that exists again.
+    merged: &'a mut Vec<TreePath>,
+    /// What was left alone although the rest was restored.
+    left_alone: &'a mut Vec<TreePath>,
+    emptied: &'a mut BTreeSet<TreePath>,
+    preimages: PreimageUse,
 }
 
-impl TakeBack<'_> {
-    fn step(mut self, step: &Step) -> Result<(State, Vec<TreePath>)> {
-        let state = match step {
-            Step::Put { path, content } => self.put(path, *content),
-            Step::Place { path, left } => self.place(path, left),
+impl StepUndo<'_> {
+    fn undo(mut self, step: &Step) -> Result<PathState> {
+        match step {
+            Step::Put { path, content } => {
+                let after = Identity::File { mode: FileMode::default(), hash: *content };
+                // The mode is not part of the step: a new file may get it from the one it replaces.
+                self.put(path, &ContentId::Entry(after), ContentId::has_content_of)
+            }
+            Step::Place { path, left } => self.put(path, left, ContentId::eq),
             Step::MakeDir { path } => self.make_dir(path),
             Step::SetMode { path, was, is } => self.set_mode(path, *was, *is),
             Step::Remove { path } => self.remove(path),
-            Step::Move { from, to, moved } => self.moved(from, to, moved),
-        }?;
-        Ok((state, self.left))
-    }
-
-    fn at(&self, path: &TreePath) -> Result<Option<Left>> {
-        Left::at(self.files, path)
-    }
-
-    /// Returns what the change displaced, by its identity.
-    fn displaced(&self) -> Result<Option<Left>> {
-        identity(self.kept.as_ref())
-    }
-
-    fn put(&mut self, path: &TreePath, content: ContentHash) -> Result<State> {
-        let (found, displaced) = (self.at(path)?, self.displaced()?);
-        let has_content = |left: &Option<Left>| matches!(left, Some(Left::Entry(Identity::File { hash, .. })) if *hash == content);
-        // The new content waits where what it displaces is to be kept until both change places.
-        if found == displaced || has_content(&displaced) {
-            return Ok(State::Before);
-        }
-        match (found, self.kept.clone()) {
-            (Some(Left::Entry(found)), kept) if has_content(&Some(Left::Entry(found))) => {
-                self.exchange(path, found, kept)
-            }
-            _ => Ok(State::Neither),
+            Step::Move { from, to, moved } => self.rename(from, to, moved),
         }
     }
 
-    fn place(&mut self, path: &TreePath, left: &Left) -> Result<State> {
-        let (found, displaced) = (self.at(path)?, self.displaced()?);
-        match (found, left) {
-            (found, _) if found == displaced => Ok(State::Before),
-            (Some(Left::Entry(found)), Left::Entry(left)) if found == *left => {
-                self.exchange(path, found, self.kept.clone())
-            }
-            _ => Ok(State::Neither),
-        }
-    }
-
-    /// Puts what was displaced in the place of what is there, if that is still this entry.
-    fn exchange(
+    fn put(
         &mut self,
         path: &TreePath,
-        found: Identity,
-        kept: Option<KeptEntry>,
-    ) -> Result<State> {
+        after: &ContentId,
+        is_same: fn(&ContentId, &ContentId) -> bool,
+    ) -> Result<PathState> {
+        let now = ContentId::at(self.files, path)?;
+        let before = id_of(self.preimage.as_ref())?;
+        // A killed process may have left the new file at the pre-image's path, where it waits for the exchange: then
+        // nothing was displaced yet.
+        if before.as_ref().is_some_and(|id| is_same(id, after)) {
+            return Ok(PathState::Before);
+        }
+        if now.is_none()
+            && self.emptied.contains(path)
+            && let Some(preimage) = self.preimage.clone()
+        {
+            self.restore(path, &preimage)?;
+            return Ok(PathState::After);
+        }
+        let is_after = || now.as_ref().is_some_and(|id| is_same(id, after));
+        match (PathState::of(&now, &before, is_after), &now) {
+            (PathState::After, Some(ContentId::Entry(found))) => self.exchange(path, *found),
+            (PathState::Before, _) => Ok(PathState::Before),
+            _ => Ok(PathState::Neither),
+        }
+    }
+
+    /// Replaces an entry by its pre-image, if it is still the one that was found.
+    fn exchange(&mut self, path: &TreePath, found: Identity) -> Result<PathState> {
         let unchanged = Recursion::Unchanged(EntryIdentity(found));
-        let Some(kept) = kept else {
+        let Some(preimage) = self.preimage.clone() else {
             self.files.remove(path, unchanged)?;
-            return Ok(State::Back);
+            return Ok(PathState::After);
         };
-        let stat = kept.tree.stat(&kept.at)?;
+        let stat = preimage.tree.stat(&preimage.at)?;
         match (found, stat.kind) {
-            (Identity::File { hash, .. }, Kind::File) if self.fate == Kept::Stays => {
+            // A conditional put compares after the exchange. Removing the file first and restoring then would leave a
+            // gap in which the path does not exist.
+            (Identity::File { hash, .. }, Kind::File) if self.preimages == PreimageUse::Copy => {
                 let options = PutOptions::default().condition(PutCondition::Unchanged(hash));
-                self.put_file(path, &kept, &options.mode(stat.mode))
+                self.put_file(path, &preimage, &options.mode(stat.mode))?;
             }
             _ => {
                 self.files.remove(path, unchanged)?;
-                self.bring(path, &kept)
+                self.emptied.insert(path.clone());
+                self.restore(path, &preimage)?;
+                self.emptied.remove(path);
             }
         }
+        Ok(PathState::After)
     }
 
     fn put_file(
         &mut self,
         path: &TreePath,
-        kept: &KeptEntry,
+        preimage: &KeptEntry,
         options: &PutOptions,
-    ) -> Result<State> {
-        let content = kept.tree.open(&kept.at)?;
+    ) -> Result<()> {
+        let content = preimage.tree.open(&preimage.at)?;
         let mut staging = self.files.stage()?;
         let failed = |error| Error::system(Operation::Undo, error).with_path(path);
         content.for_each_chunk(|chunk| staging.write_all(chunk)).map_err(failed)?;
         let mut staged = staging.finish().map_err(failed)?;
-        self.files.put(path, &mut staged, options)?;
-        Ok(State::Back)
+        self.files.put(path, &mut staged, options).map(drop)
     }
 
-    /// Brings in what was displaced, where nothing is.
-    fn bring(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<State> {
-        if self.fate == Kept::Goes && self.files.give_back(path, kept)? {
-            return Ok(State::Back);
+    /// Restores a pre-image to a free path.
+    fn restore(&mut self, path: &TreePath, preimage: &KeptEntry) -> Result<()> {
+        if self.preimages == PreimageUse::Move && self.files.give_back(path, preimage)? {
+            return Ok(());
         }
-        let stat = kept.tree.stat(&kept.at)?;
+        let stat = preimage.tree.stat(&preimage.at)?;
         match stat.kind {
             Kind::File => {
                 let options = PutOptions::default().condition(PutCondition::Absent);
-                return self.put_file(path, kept, &options.mode(stat.mode));
+                self.put_file(path, preimage, &options.mode(stat.mode))
             }
-            Kind::Symlink => self.files.symlink(path, &kept.tree.read_link(&kept.at)?)?,
+            Kind::Symlink => self.files.symlink(path, &preimage.tree.read_link(&preimage.at)?),
             Kind::Directory | Kind::Other => {
-                self.files.install(path, Source { tree: &*kept.tree, at: &kept.at })?;
+                self.files.install(path, Source { tree: &*preimage.tree, at: &preimage.at })
             }
         }
-        Ok(State::Back)
     }
 
-    fn make_dir(&mut self, path: &TreePath) -> Result<State> {
+    fn make_dir(&mut self, path: &TreePath) -> Result<PathState> {
         match kind_at(self.files, path)? {
-            None => Ok(State::Before),
-            // Not with what others put into it.
+            None => Ok(PathState::Before),
+            // Only if it is empty: other programs may have put something into it.
             Some(Kind::Directory) => match self.files.remove(path, Recursion::OnlyEmpty) {
-                Err(error) if error.kind() == ErrorKind::NotEmpty => Ok(State::Neither),
-                removed => removed.map(|_| State::Back),
+                Err(error) if error.kind() == ErrorKind::NotEmpty => Ok(PathState::Neither),
+                removed => removed.map(|_| PathState::After),
             },
-            Some(_) => Ok(State::Neither),
+            Some(_) => Ok(PathState::Neither),
         }
     }
 
-    fn set_mode(&mut self, path: &TreePath, was: FileMode, is: FileMode) -> Result<State> {
+    fn set_mode(&mut self, path: &TreePath, was: FileMode, is: FileMode) -> Result<PathState> {
         match self.files.stat(path) {
-            Ok(stat) if stat.kind == Kind::File && stat.mode == was => Ok(State::Before),
+            Ok(stat) if stat.kind == Kind::File && stat.mode == was => Ok(PathState::Before),
             Ok(stat) if stat.kind == Kind::File && stat.mode == is => {
                 self.files.set_mode(path, was)?;
-                Ok(State::Back)
+                Ok(PathState::After)
             }
-            _ => Ok(State::Neither),
+            _ => Ok(PathState::Neither),
         }
     }
 
-    fn remove(&mut self, path: &TreePath) -> Result<State> {
-        let Some(kept) = self.kept.clone() else { return Ok(State::Before) };
+    fn remove(&mut self, path: &TreePath) -> Result<PathState> {
+        // The step was listed and then not made, or nothing was there.
+        let Some(preimage) = self.preimage.clone() else { return Ok(PathState::Before) };
         match kind_at(self.files, path)? {
-            None => self.bring(path, &kept),
-            Some(Kind::Directory) if kept.tree.stat(&kept.at)?.kind == Kind::Directory => {
-                self.merge(path, &kept)
+            None => {
+                self.restore(path, &preimage)?;
+                Ok(PathState::After)
             }
-            Some(_) if self.at(path)? == self.displaced()? => Ok(State::Before),
-            Some(_) => Ok(State::Neither),
+            Some(Kind::Directory) if preimage.tree.stat(&preimage.at)?.kind == Kind::Directory => {
+                self.merge(path, &preimage)?;
+                Ok(PathState::After)
+            }
+            Some(_) => {
+                let now = ContentId::at(self.files, path)?;
+                Ok(PathState::of(&now, &id_of(Some(&preimage))?, || false))
+            }
         }
     }
 
-    /// Brings in what is missing of a directory that is there again, or was removed in part.
-    fn merge(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<State> {
-        for entry in kept.tree.list(&kept.at)? {
-            let (path, at) = (path.join(&entry.name)?, kept.at.join(&entry.name)?);
-            let kept = KeptEntry { tree: kept.tree.clone(), at };
+    /// Restores what is missing in a directory that exists again, or was only partly removed.
+    fn merge(&mut self, path: &TreePath, preimage: &KeptEntry) -> Result<()> {
+        let displaced = preimage.tree.list(&preimage.at)?;
+        let is_new = |entry: &Entry| displaced.iter().all(|it| it.name != entry.name);
+        let new = self.files.list(path)?.into_iter().filter(is_new);
+        let new: Vec<_> = new.filter_map(|entry| path.join(&entry.name).ok()).collect();
+        if new.len() > MOST_NAMED {
+            self.left_alone.push(path.clone());
+        } else {
+            self.left_alone.extend(new);
+        }
+        for entry in displaced {
+            let path = path.join(&entry.name)?;
+            let at = preimage.at.join(&entry.name)?;
+            let preimage = KeptEntry { tree: preimage.tree.clone(), at };
             match kind_at(self.files, &path)? {
                 None => {
-                    self.bring(&path, &kept)?;
+                    self.restore(&path, &preimage)?;
+                    self.merged.push(path);
                 }
                 Some(Kind::Directory) if entry.kind == Kind::Directory => {
-                    descend(|| self.merge(&path, &kept))?;
+                    descend(|| self.merge(&path, &preimage))?;
                 }
-                Some(_) if self.at(&path)? == Left::at(&*kept.tree, &kept.at)? => {}
-                Some(_) => self.left.push(path),
+                Some(_) if ContentId::at(self.files, &path)? == id_of(Some(&preimage))? => {}
+                Some(_) => self.left_alone.push(path),
             }
         }
-        Ok(State::Back)
+        Ok(())
     }
 
-    fn moved(&mut self, from: &TreePath, to: &TreePath, moved: &Left) -> Result<State> {
-        let (at_from, at_to) = (self.at(from)?, self.at(to)?);
+    fn rename(&mut self, from: &TreePath, to: &TreePath, moved: &ContentId) -> Result<PathState> {
+        let at_from = ContentId::at(self.files, from)?;
+        let at_to = ContentId::at(self.files, to)?;
+        let is_moved = |id: &Option<ContentId>| id.as_ref() == Some(moved);
         match (&at_from, &at_to) {
-            (Some(at_from), _) if at_from == moved && at_to.as_ref() != Some(moved) => {
-                Ok(State::Before)
+            (Some(_), _) if is_moved(&at_from) && !is_moved(&at_to) => {
+                return Ok(PathState::Before);
             }
-            (None, Some(at_to)) if at_to == moved => {
+            (None, Some(_)) if is_moved(&at_to) => {
                 self.files.rename(to, from, Replacement::Refuse)?;
-                Ok(State::Back)
             }
-            // The process died when both had changed places, and what was displaced was still in view.
-            (Some(Left::Entry(found)), Some(at_to))
-                if at_to == moved && at_from == identity(self.over.as_ref())? =>
+            // The process died between the exchange and the removal of what was displaced, so that is still at the old
+            // path.
+            (Some(ContentId::Entry(found)), Some(_))
+                if is_moved(&at_to) && at_from == id_of(self.made_room.as_ref())? =>
             {
                 self.files.remove(from, Recursion::Unchanged(EntryIdentity(*found)))?;
                 self.files.rename(to, from, Replacement::Refuse)?;
-                Ok(State::Back)
             }
-            // The process died, or gave up, when it waited where what it displaces is to be kept.
-            (None, _) if identity(self.over.as_ref())?.as_ref() == Some(moved) => {
-                match self.over.clone() {
-                    Some(waiting) => self.bring(from, &waiting),
-                    None => Ok(State::Neither),
-                }
+            // The process died, or the call failed, while the entry waited at the pre-image's path for the exchange.
+            (None, _) if is_moved(&id_of(self.made_room.as_ref())?) => {
+                let Some(parked) = self.made_room.clone() else { return Ok(PathState::Neither) };
+                self.restore(from, &parked)?;
             }
-            // Another program wrote into the file where it is now; here is what it was.
-            (None, Some(_)) => match self.kept.clone() {
-                Some(kept) if self.displaced()?.as_ref() == Some(moved) => {
-                    let state = self.bring(from, &kept)?;
-                    self.left.push(to.clone());
-                    Ok(state)
-                }
-                _ => Ok(State::Neither),
-            },
-            _ => Ok(State::Neither),
+            // Another program wrote into the file at its new path. The copy from before the move goes back, and the file
+            // stays.
+            (None, Some(_)) if is_moved(&id_of(self.preimage.as_ref())?) => {
+                let Some(copy) = self.preimage.clone() else { return Ok(PathState::Neither) };
+                self.restore(from, &copy)?;
+                self.left_alone.push(to.clone());
+            }
+            _ => return Ok(PathState::Neither),
         }
+        Ok(PathState::After)
     }
 }
 
-fn identity(kept: Option<&KeptEntry>) -> Result<Option<Left>> {
-    kept.map_or(Ok(None), |kept| Left::at(&*kept.tree, &kept.at))
+fn id_of(preimage: Option<&KeptEntry>) -> Result<Option<ContentId>> {
+    preimage.map_or(Ok(None), |preimage| ContentId::at(&*preimage.tree, &preimage.at))
 }

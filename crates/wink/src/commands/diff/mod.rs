@@ -1,4 +1,4 @@
-//! `wink diff`: what is different between two states.
+//! `wink diff`: shows the differences between two states.
 
 mod binary;
 mod columns;
@@ -10,21 +10,32 @@ mod stat;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::{Changed, Diff, DiffOptions, Scope, Tree, TreePath};
 
 use self::patch::{Binary, Written};
+use crate::cli::REFS;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
 use crate::error::{CliError, PARTIAL};
-use crate::json::{ChangedEntry, Changes, Compared};
+use crate::json::{ChangedEntry, Changes, documents};
 use crate::ui::answer::Answer;
 use crate::ui::style::Paint;
 use crate::ui::{format, terminal};
 
+/// The part of `--help` about the forms of output.
+const PATCHES: &str = "\
+In a file or a pipe, the output is a patch for `git apply`, with up to 128 MiB of binary files; omitted files
+are named, and the exit code is 3. Git has no patches for empty directories and private files: they are on
+lines of their own, which `git apply` skips. On a terminal, binary files are named with their sizes.
+With --json, only the changed paths are listed.";
+
+/// Show the differences between two states.
 #[derive(Debug, Args)]
+#[command(after_help = format!("{PATCHES}\n\n{REFS}"))]
 pub(crate) struct DiffArgs {
-    /// First state [default: the last snapshot].
+    /// First state [default: the last snapshot], or both as `A..B`.
     #[arg(value_name = "A")]
     #[arg(add = completion::states())]
     base: Option<String>,
@@ -55,11 +66,33 @@ pub(crate) struct DiffArgs {
     paths: Vec<PathBuf>,
 }
 
+documents! {
+    Compared: "wink/diff@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Compared {
+    /// The first state's id; null for the current files and for an archive.
+    base: Option<String>,
+    /// The second state's id; null for the current files and for an archive.
+    target: Option<String>,
+    changes: Changes,
+    unchanged: u64,
+    /// Sorted by path.
+    entries: Vec<ChangedEntry>,
+}
+
 pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let _progress = context.progress("comparing");
-    let base = state_ref::find(&opened, args.base.as_deref().unwrap_or("@-"))?;
-    let target = state_ref::find(&opened, args.target.as_deref().unwrap_or("@"))?;
+    let base = args.base.as_deref().unwrap_or("@-");
+    let (base, target) = match &args.target {
+        Some(target) => (base, target.as_str()),
+        None => state_ref::range(base).unwrap_or((base, "@")),
+    };
+    let base = state_ref::find(&opened, base)?;
+    let target = state_ref::find(&opened, target)?;
     let paths = context.paths(&opened, &args.paths)?;
     let options = DiffOptions::default()
         .hunks(context.is_for_people() && !args.name_status)
@@ -76,7 +109,7 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, CliError
     Ok(answer.exit(exit))
 }
 
-/// Refuses paths that are in neither state.
+/// Fails for paths that are in neither state.
 fn check(opened: &Opened, paths: &[TreePath], states: [&State; 2]) -> Result<(), CliError> {
     if paths.is_empty() {
         return Ok(());
@@ -98,13 +131,13 @@ fn compare(
     if let (Ok(base), Ok(target)) = (base.at(""), target.at("")) {
         return Ok(opened.files.diff_with(base, target, &options)?);
     }
-    // One of them is an archive, which is no state of the workspace.
+    // One of them is an archive, which is not a state of the workspace.
     let scope = options.scope.clone().excluding(opened.excluded.clone());
     let (base, target) = (base.tree(&opened.files)?, target.tree(&opened.files)?);
     Ok(wink_fs::diff(&*base, &*target, &options.scope(scope))?)
 }
 
-/// Shows to a person what is different.
+/// Shows the differences as text.
 fn shown(
     context: &Context,
     opened: &Opened,
@@ -150,12 +183,12 @@ pub(super) fn patch_answer(
     Ok(Answer { text: written.text, paint: Paint::Patch, notes, exit, ..Answer::default() })
 }
 
-/// Says which lines of a patch do nothing where git applies it.
+/// Returns a note if the patch has lines that `git apply` skips.
 fn not_gits_note(written: &Written) -> Option<&'static str> {
     match (written.has_other_lines, written.is_for_git) {
         (false, _) => None,
         (true, true) => Some(
-            "note: git has no patches for empty directories and private files: `git apply` passes over those lines",
+            "note: git has no patches for empty directories and private files: `git apply` skips those lines",
         ),
         (true, false) => Some(
             "note: git has no patches for empty directories and private files, and there is no other difference: \
@@ -164,16 +197,16 @@ fn not_gits_note(written: &Written) -> Option<&'static str> {
     }
 }
 
-/// Says that a patch cannot be applied, and why.
+/// Returns a warning that the patch is incomplete.
 fn left_out_note(path: &TreePath) -> String {
     let most = format::size(patch::MOST_BYTES);
     format!(
-        "warning: `{path}` is left out, so `git apply` refuses the patch: it holds {most} of binary files \
-         at most\nhelp: name the other paths after `--`; `wink export` writes whole states"
+        "warning: `{path}` is omitted, so `git apply` rejects the patch: it can hold {most} of binary \
+         files\nhelp: give the other paths after `--`; `wink export` writes whole states"
     )
 }
 
-/// Returns what is different in the order of paths; what went comes before what came.
+/// Returns the changes sorted by path; deletions come before additions.
 pub(super) fn in_order(diff: &Diff) -> Vec<&Changed> {
     let mut all: Vec<_> = diff.deleted.iter().chain(&diff.modified).chain(&diff.added).collect();
     all.sort_by(|a, b| a.path.cmp(&b.path));

@@ -60,6 +60,12 @@ impl Patch<'_> {
     fn entry(&mut self, changed: &Changed) -> Result<(), CliError> {
         match (changed.before, changed.after) {
             // Git knows no directories.
+            (Some(Kind::Directory), Some(Kind::Directory)) => {
+                let mode = |tree| git_entry::mode(tree, &changed.path, Kind::Directory);
+                let old = mode(self.before)?;
+                let new = mode(self.after)?;
+                self.privacy(&changed.path, Some(old), Some(new));
+            }
             (Some(Kind::Directory), _) => {
                 self.other_line(&format!("deleted empty directory {}", changed.path))
             }

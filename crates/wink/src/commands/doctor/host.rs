@@ -1,10 +1,10 @@
-//! What the system can do.
+//! Checks of the kernel and its file systems.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
 use rustix::io::Errno;
 
 use super::check;
-use crate::json::{Check, Health};
+use super::{Check, Health};
 use crate::sys::disk;
 
 pub(super) fn checks() -> Vec<Check> {
@@ -18,9 +18,7 @@ fn file_systems() -> Check {
     let is_known = |name: &&str| known.lines().any(|line| line.trim_end().ends_with(*name));
     let found: Vec<_> = ["overlay", "btrfs"].into_iter().filter(is_known).collect();
     match found.as_slice() {
-        [] => {
-            check("file systems", Health::Note, "neither overlay nor btrfs; nothing depends on it")
-        }
+        [] => check("file systems", Health::Note, "neither overlay nor btrfs; not needed"),
         found => check("file systems", Health::Ok, found.join(", ")),
     }
 }
@@ -57,8 +55,8 @@ fn mounts() -> Check {
     let wanted = StatxFlags::MNT_ID.bits();
     match looked {
         Ok(stat) if stat.stx_mask & wanted == wanted => {
-            check("mount ids", Health::Ok, "a disk that is gone is noticed")
+            check("mount ids", Health::Ok, "a missing disk is detected")
         }
-        _ => check("mount ids", Health::Warning, "a disk that is gone may not be noticed"),
+        _ => check("mount ids", Health::Warning, "a missing disk may not be detected"),
     }
 }

@@ -1,21 +1,58 @@
-//! `wink doctor`: whether this computer and this workspace are as wink needs them.
+//! `wink doctor`: checks this computer and this workspace for problems.
 
 mod host;
 mod programs;
 mod workspace;
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::{Check, Examined, Health};
+use crate::json::documents;
 use crate::ui::answer::Answer;
 
+/// Check this computer and this workspace for problems.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Fix what can be fixed: quarantine damage, and make the history private.
     #[arg(long)]
     fix: bool,
+}
+
+documents! {
+    Examined: "wink/doctor@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Examined {
+    /// Whether no check failed.
+    ok: bool,
+    checks: Vec<Check>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Check {
+    name: &'static str,
+    health: Health,
+    said: String,
+    /// Whether `--fix` may help.
+    #[serde(skip)]
+    can_be_mended: bool,
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum Health {
+    Ok,
+    /// Missing, but not needed.
+    Note,
+    Warning,
+    Failed,
 }
 
 pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
@@ -28,7 +65,7 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliErr
     let answer = context.answer(&document, |it| it.checks.iter().map(line).collect())?;
     let mut answer = answer.exit(u8::from(!ok));
     if !args.fix && document.checks.iter().any(|it| it.can_be_mended) {
-        answer.notes = context.note("help: `wink doctor --fix` mends what can be mended");
+        answer.notes = context.note("help: `wink doctor --fix` fixes what it can");
     }
     Ok(answer)
 }
@@ -47,7 +84,7 @@ fn check(name: &'static str, health: Health, said: impl Into<String>) -> Check {
     Check { name, health, said: said.into(), can_be_mended: false }
 }
 
-/// Tells of something that `--fix` may mend.
+/// Returns a failed check that `--fix` may repair.
 fn mendable(name: &'static str, said: impl Into<String>) -> Check {
     Check { can_be_mended: true, ..check(name, Health::Failed, said) }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::check;
-use crate::json::{Check, Health};
+use super::{Check, Health};
 use crate::sys::disk;
 use crate::ui::format;
 
-/// Programs that are used where they are there, each with what for.
+/// Optional programs, each with its use.
 const OTHERS: [(&str, &str); 4] = [
     ("git", "applies the patches that `wink diff` writes"),
     ("podman", "runs programs apart from this computer"),
@@ -17,7 +17,7 @@ const OTHERS: [(&str, &str); 4] = [
     ("runc", "is used by podman"),
 ];
 
-/// Looks at this program, and at others of its name that may be started instead.
+/// Checks this program, and others of its name on PATH.
 pub(super) fn wink() -> Vec<Check> {
     let version = env!("CARGO_PKG_VERSION");
     let own = env::current_exe().and_then(|path| disk::real_path(&path)).ok();
@@ -25,7 +25,7 @@ pub(super) fn wink() -> Vec<Check> {
     let mut checks = vec![check("wink", Health::Ok, format!("{version}, {shown}"))];
     let others = on_path("wink").into_iter().filter(|other| own.as_ref() != Some(other));
     let warning = |other: PathBuf| {
-        let said = format!("there is another one on PATH: {}", other.display());
+        let said = format!("another one is on PATH: {}", other.display());
         check("wink", Health::Warning, said)
     };
     checks.extend(others.map(warning));
@@ -38,13 +38,13 @@ pub(super) fn others() -> Vec<Check> {
 
 fn other(name: &'static str, what_for: &str) -> Check {
     let Some(program) = on_path(name).into_iter().next() else {
-        return check(name, Health::Note, format!("not there; it {what_for}"));
+        return check(name, Health::Note, format!("not found; it {what_for}"));
     };
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
     let version = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     match version.as_deref().map(format::first_line) {
         Ok(line) if !line.is_empty() => check(name, Health::Ok, line),
-        _ => check(name, Health::Warning, "it is there and cannot be started"),
+        _ => check(name, Health::Warning, "found, but cannot be started"),
     }
 }
 

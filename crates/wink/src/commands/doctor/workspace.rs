@@ -5,10 +5,10 @@ use std::path::Path;
 use rustix::fs::{statfs, statvfs};
 use wink_fs::VerifyOptions;
 
+use super::{Check, Health};
 use super::{check, mendable};
 use crate::cli::context::{Context, Opened};
 use crate::error::CliError;
-use crate::json::{Check, Health};
 use crate::sys::disk;
 use crate::ui::format;
 
@@ -42,7 +42,7 @@ pub(super) fn checks(context: &Context, fix: bool) -> Vec<Check> {
     checks
 }
 
-/// A directory that is no workspace is no fault; a history that cannot be opened is.
+/// A directory without a workspace is fine; a history that cannot be opened is a failure.
 fn unopened(failure: &CliError) -> Check {
     let health = if failure.is_no_workspace() { Health::Note } else { Health::Failed };
     check("workspace", health, failure.message())
@@ -64,8 +64,8 @@ fn space(name: &'static str, path: &Path) -> Check {
 fn clones(directory: &Path) -> Check {
     match disk::can_clone(directory) {
         Ok(true) => check("reflinks", Health::Ok, "copies of files take no space"),
-        Ok(false) => check("reflinks", Health::Note, "this disk has none; nothing depends on it"),
-        Err(error) => check("reflinks", Health::Warning, format!("cannot be tried: {error}")),
+        Ok(false) => check("reflinks", Health::Note, "not supported by this disk; not needed"),
+        Err(error) => check("reflinks", Health::Warning, format!("cannot be tested: {error}")),
     }
 }
 
@@ -74,8 +74,8 @@ fn private(directory: &Path, fix: bool) -> Check {
         let _ = disk::keep_private(directory);
     }
     match disk::is_private(directory) {
-        Ok(true) => check("privacy", Health::Ok, "only you may read the history"),
-        Ok(false) => mendable("privacy", "others may read the history"),
+        Ok(true) => check("privacy", Health::Ok, "only you can read the history"),
+        Ok(false) => mendable("privacy", "other users can read the history"),
         Err(error) => check("privacy", Health::Failed, error.to_string()),
     }
 }
@@ -87,14 +87,21 @@ fn history(opened: &Opened, fix: bool) -> Result<Check, CliError> {
     if fix && !found.problems.is_empty() {
         opened.files.repair()?;
         found = verify()?;
-        mended = "mended; ";
+        mended = "repaired; ";
     }
     let snapshots = format::counted(found.snapshots, "snapshot", "snapshots");
+    let all = opened.files.snapshots()?;
+    let incomplete = all.iter().filter(|it| it.missing().next().is_some()).count() as u64;
     Ok(match found.problems.len() as u64 {
+        0 if incomplete > 0 => {
+            let count = format::counted(incomplete, "is incomplete", "are incomplete");
+            let said = format!("{mended}{snapshots}, of which {count}; see `wink verify`");
+            check("history", Health::Warning, said)
+        }
         0 => check("history", Health::Ok, format!("{mended}{snapshots}, no problems")),
         count => {
             let problems = format::counted(count, "problem", "problems");
-            let said = format!("{problems}; `wink verify --data` says more");
+            let said = format!("{problems}; see `wink verify --data`");
             mendable("history", said)
         }
     })

@@ -1,13 +1,14 @@
-//! Changing files; each change is an operation, which `wink undo` takes back.
+//! `wink fs write`, `mkdir`, `mv` and `rm`; each is an operation that `wink undo` undoes.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::{ContentHash, MoveOptions, WriteMode, WriteOptions};
 
 use crate::cli::context::{Context, Opened};
 use crate::error::CliError;
-use crate::json::{Document, FileMoved, FileRemoved, FileWritten, MadeDirectory};
+use crate::json::Document;
 use crate::ui::answer::Answer;
 use crate::ui::{format, input};
 
@@ -76,6 +77,39 @@ pub(crate) struct RemoveArgs {
     recursive: bool,
 }
 
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileWritten {
+    pub(super) path: String,
+    /// Whether it is new.
+    pub(super) created: bool,
+    pub(super) bytes: u64,
+    pub(super) hash: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct MadeDirectory {
+    pub(super) path: String,
+    /// Whether it is new.
+    pub(super) created: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileMoved {
+    pub(super) from: String,
+    pub(super) to: String,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileRemoved {
+    pub(super) paths: Vec<String>,
+    pub(super) files: u64,
+    pub(super) directories: u64,
+}
+
 pub(super) fn write(
     context: &Context,
     opened: &Opened,
@@ -94,7 +128,7 @@ pub(super) fn write(
     undoable(context, &document, |it| {
         let did = match (it.created, args.append) {
             (true, _) => "Made",
-            (false, true) => "Added to",
+            (false, true) => "Appended to",
             (false, false) => "Replaced",
         };
         format!("{did} {}: {}\n", it.path, format::size(it.bytes))
@@ -110,9 +144,9 @@ pub(super) fn mkdir(
     let created = opened.files.mkdir(&path)?;
     let document = MadeDirectory { path, created };
     if created {
-        undoable(context, &document, |it| format!("Made {}/\n", it.path))
+        undoable(context, &document, |it| format!("Created {}/\n", it.path))
     } else {
-        context.answer(&document, |it| format!("{}/ is there already\n", it.path))
+        context.answer(&document, |it| format!("{}/ already exists\n", it.path))
     }
 }
 
@@ -155,7 +189,7 @@ pub(super) fn remove(
     })
 }
 
-/// Answers with what was done, and says how to take it back.
+/// Returns the answer with the command that undoes it.
 pub(super) fn undoable<D: Document>(
     context: &Context,
     document: &D,

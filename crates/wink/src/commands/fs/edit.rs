@@ -1,15 +1,16 @@
-//! One text of a file replaced by another, by the tool that agents use.
+//! `wink fs edit`, by the tool that agents use.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
 use serde_json::json;
 use wink_agent::ToolContext;
 
 use super::change::undoable;
 use crate::cli::context::{Context, Opened};
 use crate::error::CliError;
-use crate::json::FileEdited;
 use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
@@ -29,6 +30,16 @@ pub(crate) struct EditArgs {
     /// Replace all occurrences.
     #[arg(long)]
     all: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileEdited {
+    pub(super) path: String,
+    /// What the tool says.
+    pub(super) text: String,
+    /// What it says to programs.
+    pub(super) value: Value,
 }
 
 pub(super) fn run(context: &Context, opened: &Opened, args: &EditArgs) -> Result<Answer, CliError> {

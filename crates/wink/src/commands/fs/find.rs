@@ -1,15 +1,15 @@
-//! Files by their paths, lines by what they say.
+//! `wink fs glob` and `grep`.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::search::{self, GlobOptions, GrepMatch, GrepOptions, Skipped};
 
 use super::StateArg;
 use crate::cli::context::{Context, Opened};
 use crate::commands::matching::Matching;
 use crate::error::CliError;
-use crate::json::{FoundFiles, FoundLine, FoundLines};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
@@ -46,6 +46,37 @@ pub(crate) struct GrepArgs {
 
     #[command(flatten)]
     at: StateArg,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FoundFiles {
+    /// Sorted by path.
+    pub(super) paths: Vec<String>,
+    /// How many entries could not be read.
+    pub(super) unreadable: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FoundLines {
+    /// Sorted by path and line.
+    pub(super) lines: Vec<FoundLine>,
+    pub(super) total_lines: u64,
+    pub(super) total_files: u64,
+    /// Whether lines are missing from the list.
+    pub(super) truncated: bool,
+    /// How many entries could not be read.
+    pub(super) unreadable: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FoundLine {
+    pub(super) path: String,
+    /// Counted from 1.
+    pub(super) line: u64,
+    pub(super) text: String,
 }
 
 pub(super) fn glob(

@@ -1,13 +1,58 @@
-//! Looking at a directory, a file, or what is known of one.
+//! `wink fs ls`, `cat` and `stat`.
 
+use serde::Serialize;
 use wink_fs::{Kind, Stat, Tree, TreePath, ops};
 
 use super::{AtArgs, FileAtArgs};
 use crate::cli::context::{Context, Opened};
 use crate::error::CliError;
-use crate::json::{FileContent, FileEntry, FileStat, Listing};
 use crate::ui::answer::Answer;
 use crate::ui::format;
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Listing {
+    pub(super) path: String,
+    pub(super) entries: Vec<FileEntry>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileEntry {
+    pub(super) name: String,
+    /// `file`, `directory`, `symlink` or `other`.
+    pub(super) kind: String,
+    pub(super) bytes: u64,
+    pub(super) executable: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileContent {
+    pub(super) path: String,
+    /// Of a file; null for a link.
+    pub(super) hash: Option<String>,
+    /// Null if it is not text.
+    pub(super) text: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FileStat {
+    pub(super) path: String,
+    /// `file`, `directory`, `symlink` or `other`.
+    pub(super) kind: String,
+    pub(super) bytes: u64,
+    pub(super) executable: bool,
+    /// Whether only its owner has access.
+    pub(super) private: bool,
+    /// Of a file.
+    pub(super) hash: Option<String>,
+    /// Of a link.
+    pub(super) target: Option<String>,
+    /// If known.
+    pub(super) modified_at: Option<String>,
+}
 
 pub(super) fn ls(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, CliError> {
     let tree = args.at.tree(opened)?;

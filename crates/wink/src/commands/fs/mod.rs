@@ -1,4 +1,4 @@
-//! `wink fs`: the files of any state looked at, and those of now changed.
+//! `wink fs`: reads files of any state, and changes the current ones.
 
 mod change;
 mod edit;
@@ -11,14 +11,24 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use wink_fs::Tree;
 
+use crate::cli::REFS;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
 use crate::error::CliError;
+use crate::json::documents;
 use crate::ui::answer::Answer;
 
+/// Read files of any state, and change the current ones.
+#[derive(Debug, Args)]
+#[command(after_help = REFS)]
+pub(crate) struct FsArgs {
+    #[command(subcommand)]
+    command: FsCommand,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum FsCommand {
+enum FsCommand {
     /// List a directory.
     Ls(AtArgs),
 
@@ -72,7 +82,7 @@ pub(crate) struct FileAtArgs {
     at: StateArg,
 }
 
-/// The state that is looked at.
+/// The option `--at`.
 #[derive(Debug, Args)]
 pub(crate) struct StateArg {
     /// State [default: the current files].
@@ -87,9 +97,22 @@ impl StateArg {
     }
 }
 
-pub(crate) fn run(context: &Context, command: &FsCommand) -> Result<Answer, CliError> {
+documents! {
+    look::Listing: "wink/fs.ls@1";
+    look::FileContent: "wink/fs.cat@1";
+    look::FileStat: "wink/fs.stat@1";
+    find::FoundFiles: "wink/fs.glob@1";
+    find::FoundLines: "wink/fs.grep@1";
+    change::FileWritten: "wink/fs.write@1";
+    change::MadeDirectory: "wink/fs.mkdir@1";
+    change::FileMoved: "wink/fs.mv@1";
+    change::FileRemoved: "wink/fs.rm@1";
+    edit::FileEdited: "wink/fs.edit@1";
+}
+
+pub(crate) fn run(context: &Context, args: &FsArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
-    match command {
+    match &args.command {
         FsCommand::Ls(args) => look::ls(context, &opened, args),
         FsCommand::Cat(args) => look::cat(context, &opened, args),
         FsCommand::Stat(args) => look::stat(context, &opened, args),

@@ -1,4 +1,4 @@
-//! `wink init`: a directory becomes a workspace.
+//! `wink init`: makes a directory a workspace.
 
 mod moved;
 
@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::{Exclusions, Store, TreePath, Workspace};
 
 use crate::cli::context::{self, Context};
 use crate::error::CliError;
-use crate::json::Initialised;
+use crate::json::documents;
 use crate::project::config::Key;
 use crate::project::git::directory::GIT;
 use crate::project::orphaned;
@@ -19,6 +20,7 @@ use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 
+/// Protect a directory: keep a history of it, outside of it.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Directory [default: the current one].
@@ -37,6 +39,23 @@ pub(crate) struct InitArgs {
     /// Allow `/`, the home directory, or one above it.
     #[arg(long)]
     force: bool,
+}
+
+documents! {
+    Initialised: "wink/init@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Initialised {
+    root: String,
+    /// The directory of the settings and the store.
+    home: String,
+    excluded: Vec<String>,
+    /// Whether the exclusion of `.git` was added because it is a git repository.
+    git: bool,
+    /// The missing directory whose history is continued.
+    moved_from: Option<String>,
 }
 
 pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, CliError> {
@@ -65,34 +84,31 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, CliError
     Ok(Answer { notes, ..context.answer(&document, text)? })
 }
 
-/// Refuses what holds far more than a project, unless a person insists.
+/// Fails for a directory that is far more than a project, unless `--force` is given.
 fn check_breadth(context: &Context, root: &Path, force: bool) -> Result<(), CliError> {
     match (is_broad(root), force) {
         (false, _) => Ok(()),
         (true, false) => Err(CliError::too_broad(root)),
         (true, true) => {
-            context.confirm(&format!("Keep the history of all that is in {}?", root.display()))
+            context.confirm(&format!("Keep a history of everything in {}?", root.display()))
         }
     }
 }
 
-/// Begins the history of a directory that is to be served, as the command does without arguments.
+/// Starts the history of a directory that is served, as `wink init` does without arguments.
 pub(crate) fn protect(context: &Context, root: &Path) -> Result<Project, CliError> {
-    if is_broad(root) {
-        return Err(CliError::too_broad(root));
-    }
     let (directory, ..) = begin(context, root, Vec::new())?;
     Project::read(&directory)?.ok_or_else(|| CliError::no_store(&directory))
 }
 
-/// Begins a history; returns its place, what is excluded, and whether that is git's for a start.
+/// Starts a history; returns its directory, the exclusions, and whether `.git` was added to them.
 fn begin(
     context: &Context,
     root: &Path,
     mut exclude: Vec<String>,
 ) -> Result<(PathBuf, Vec<String>, bool), CliError> {
     let directory = choose_place(context, root)?;
-    // Before anything is made: it must be a directory, and one that can be looked at.
+    // Before anything is created: it must be a readable directory.
     let files = Workspace::host(root)?;
     let git = is_unexcluded_git(&files, &Exclusions::parse(exclude.clone())?)?;
     if git {
@@ -107,21 +123,21 @@ fn begin(
 
 fn text(document: &Initialised) -> String {
     let Initialised { root, home, excluded, git, moved_from } = document;
-    let mut text = format!("{root} is a workspace now.\n  history   {home}\n");
+    let mut text = format!("{root} is now a workspace.\n  history   {home}\n");
     if !excluded.is_empty() {
         text += &format!("  excluded  {}\n", excluded.join(", "));
     }
     if let Some(was) = moved_from {
-        text += &format!("  It goes on with the history of {was}.\n");
+        text += &format!("  It continues the history of {was}.\n");
     }
     if *git {
-        text += "  This is a git repository: git keeps what is in .git, and `wink status` says when \
-                 HEAD has moved.\n";
+        text += "  This is a git repository: .git is left to git, and `wink status` shows when HEAD \
+                 has moved.\n";
     }
     text
 }
 
-/// Tells whether a directory is a person's home, or holds one.
+/// Returns whether a directory is the user's home, or contains it.
 pub(crate) fn is_broad(root: &Path) -> bool {
     let holds = |home: PathBuf| {
         home.starts_with(root) || disk::real_path(&home).is_ok_and(|home| home.starts_with(root))
@@ -129,11 +145,13 @@ pub(crate) fn is_broad(root: &Path) -> bool {
     root.parent().is_none() || project::user_home().is_some_and(holds)
 }
 
-/// Returns the directory for the history, which must be neither in use nor in the workspace.
+/// Returns the directory for the history, which must neither be in use nor inside the workspace.
 fn choose_place(context: &Context, root: &Path) -> Result<PathBuf, CliError> {
     let known =
         if context.store.is_some() { Project::of(root).ok().flatten() } else { Project::of(root)? };
-    if let Some(project) = known {
+    // Settings whose store is gone protect nothing: the hint for that leads here.
+    let is_whole = |it: &Project| it.store().is_ok_and(|store| !disk::is_gone(&store));
+    if let Some(project) = known.filter(|it| context.store.is_none() || is_whole(it)) {
         return Err(CliError::already_protected(root, &project.directory));
     }
     let directory = match &context.store {
@@ -156,7 +174,7 @@ fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, C
     Ok(files.tree().stat(&git).is_ok() && !excluded.matches(&git))
 }
 
-/// Makes the history's directory, which appears as a whole.
+/// Makes the history's directory, which appears complete.
 fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), CliError> {
     let settings = Settings::new(root, exclude.to_vec())?;
     let made = disk::publish(directory, |directory| {
@@ -176,7 +194,7 @@ impl Unmade {
     fn at(self, directory: &Path) -> CliError {
         match self {
             Self::System(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // Another process may have made it a moment ago.
+                // Another process may have just made it.
                 match Project::read(directory) {
                     Ok(Some(project)) => CliError::already_protected(&project.root, directory),
                     _ => CliError::place_taken(directory),

@@ -1,4 +1,4 @@
-//! A directory that was moved goes on with its history.
+//! Continues the history of a moved directory.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::project::{self, Project};
 use crate::project::{content_match, orphaned};
 use crate::sys::disk;
 
-/// Returns the history to go on with: the one that was named, or one that a person agrees to.
+/// Returns the history to continue: the named one, or one that the user agrees to.
 pub(super) fn choose(
     context: &Context,
     root: &Path,
@@ -20,15 +20,15 @@ pub(super) fn choose(
         (Some(store), _) => Ok(orphaned::at(store).or_else(|| unannounced(store, root))),
         (None, [lost]) if orphaned::may_have_been(root, lost) && Project::of(root)?.is_none() => {
             let was = lost.root.display();
-            let question = format!("Go on with the history of {was}, which is gone?");
+            let question = format!("Continue the history of {was}, which is missing?");
             Ok(context.agrees(&question)?.then(|| orphaned::at(&lost.directory)).flatten())
         }
         _ => Ok(None),
     }
 }
 
-/// Finds the history of a directory that was moved here. Where something else is there by now, what is here
-/// must be what that history kept, and a person must agree.
+/// Finds the history of a directory that was moved here. If another directory is there now, the files here
+/// must match that history, and the user must agree.
 pub(super) fn named(context: &Context, root: &Path, old: &Path) -> Result<Project, CliError> {
     let real = disk::real_path_to_be(old);
     let real = real.map_err(|error| CliError::host("cannot find", old, error))?;
@@ -43,17 +43,19 @@ pub(super) fn named(context: &Context, root: &Path, old: &Path) -> Result<Projec
     if !content_match::is_of(root, &project) {
         return Err(CliError::not_its_files(root, &project));
     }
-    context.confirm(&format!("Take its history from {was}, which is no workspace then?"))?;
+    context.confirm(&format!(
+        "Move the history of {was} here, so that it is no longer a workspace?"
+    ))?;
     Ok(project)
 }
 
-/// Reads the history of a directory that nothing leads to from there.
+/// Reads the history of a directory without a pointer to it.
 fn unannounced(store: &Path, root: &Path) -> Option<Project> {
     let project = Project::read(store).ok()??;
     (project.root == root && matches!(Project::of(root), Ok(None))).then_some(project)
 }
 
-/// Makes a directory the workspace of a history, which stays where it is.
+/// Makes a directory the workspace of a history, which keeps its place.
 pub(super) fn go_on(
     root: &Path,
     mut lost: Project,
@@ -77,7 +79,7 @@ pub(super) fn go_on(
     Ok((lost.directory, lost.settings.exclude, false))
 }
 
-/// Takes away a history in which nothing was kept yet; another one stays, and is a refusal.
+/// Removes an empty history; fails if it is not empty.
 fn make_way(root: &Path) -> Result<(), CliError> {
     let Some(project) = Project::of(root).ok().flatten() else { return Ok(()) };
     let failed = |error| CliError::host("cannot remove", &project.directory, error);

@@ -1,8 +1,8 @@
-//! Which snapshot grew from which, as a drawing.
+//! `wink log --graph`.
 
 use wink_fs::{Snapshot, SnapshotId};
 
-/// Draws snapshots, newest first, below the files of now, which grew from one of them.
+/// Draws snapshots, newest first, below the current files.
 pub(super) fn draw(
     head: &str,
     current: Option<SnapshotId>,

@@ -1,21 +1,23 @@
-//! `wink log`: the snapshots, newest first.
+//! `wink log`: lists snapshots, newest first.
 
 mod graph;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, SnapshotId, TreePath, Workspace};
 
 use super::{DAMAGED, changes_since, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::{self, state_ref};
 use crate::error::CliError;
-use crate::json::{Changes, Log, SnapshotEntry};
+use crate::json::{Changes, SnapshotEntry, documents};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 use crate::ui::style::Paint;
 
+/// List snapshots, newest first.
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     /// List only snapshots that changed this path, or something below it.
@@ -31,9 +33,24 @@ pub(crate) struct LogArgs {
     graph: bool,
 }
 
+documents! {
+    Log: "wink/log@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Log {
+    /// Changes since the last snapshot; null if there is none, or it is damaged.
+    live: Option<Changes>,
+    /// The parent of the current files.
+    current: Option<String>,
+    /// Newest first.
+    snapshots: Vec<SnapshotEntry>,
+}
+
 pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
-    let progress = context.progress("looking through the snapshots");
+    let progress = context.progress("searching the snapshots");
     let last = state_ref::last(&opened.files)?;
     let live = match &last {
         Some(last) => changes_since(&opened.files, last)?,
@@ -56,7 +73,7 @@ pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, CliError>
     Ok(answer)
 }
 
-/// Returns the snapshots that are asked for, newest first.
+/// Returns the requested snapshots, newest first.
 fn wanted(
     context: &Context,
     opened: &Opened,
@@ -82,7 +99,7 @@ fn wanted(
     }
 }
 
-/// Tells whether a path is different from what it was in the snapshot before, or there for the first time.
+/// Returns whether a path changed since the snapshot before, or is new.
 fn changes_path(
     files: &Workspace,
     all: &[Snapshot],
@@ -112,8 +129,8 @@ fn text(
         (None, _) => "live      no snapshot yet".to_owned(),
     };
     if args.graph {
-        // What a fork is at last is only said where it is known.
-        let forks = state_ref::branch_heads(opened).unwrap_or_default();
+        // A damaged fork must not keep the log from being shown.
+        let forks = state_ref::fork_heads(opened).unwrap_or_default();
         let label = |it: &Snapshot| line(it) + &graph::fork_names(it, &forks);
         return graph::draw(&head, last.map(|it| it.id), snapshots, mark, label);
     }
@@ -135,7 +152,7 @@ fn line(snapshot: &Snapshot) -> String {
     format!("{}  · {files}, {size}", format::snapshot_line(snapshot))
 }
 
-/// Returns short ids with how many of their characters are enough to name them.
+/// Returns short ids with the length of their shortest unambiguous prefix.
 fn unique_prefixes(all: &[Snapshot]) -> Vec<(String, usize)> {
     let mut ids: Vec<_> = all.iter().map(|it| it.id.short()).collect();
     ids.sort();

@@ -1,15 +1,15 @@
-//! What a session holds, as anybody can read it from its dump.
+//! Describes a session from its dump.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::Serialize;
 use serde::de::IgnoredAny;
 use wink_agent::session::{Session, SessionError, ToolInvoked, write_session_tree};
 
-use crate::json::{SessionEntry, SliceEntry, ToolCallEntry};
 use crate::ui::format;
 
-/// One line of a dump; what is not needed here is passed over.
+/// One line of a dump; other fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     session_id: String,
@@ -24,7 +24,41 @@ struct SliceLine {
     items: Vec<IgnoredAny>,
 }
 
-/// Describes a session and all below it, each after the one above it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct SessionEntry {
+    pub(super) id: String,
+    pub(super) parent: Option<String>,
+    /// How many sessions are above it.
+    pub(super) depth: u64,
+    pub(super) created_at: String,
+    pub(super) tags: BTreeMap<String, String>,
+    pub(super) slices: Vec<SliceEntry>,
+    /// Oldest first.
+    pub(super) tool_calls: Vec<ToolCallEntry>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct SliceEntry {
+    pub(super) name: String,
+    /// `state` or `log`.
+    pub(super) kind: String,
+    pub(super) items: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ToolCallEntry {
+    pub(super) tool: String,
+    pub(super) turn: u64,
+    pub(super) at: String,
+    pub(super) path: Option<String>,
+    pub(super) success: bool,
+    pub(super) duration_us: u64,
+}
+
+/// Describes a session and its children, each after its parent.
 pub(super) fn tree(root: &Session) -> Result<Vec<SessionEntry>, SessionError> {
     let slices = slices(root)?;
     root.walk().iter().map(|session| entry(session, root, &slices)).collect()

@@ -1,17 +1,41 @@
-//! The sessions in a directory.
+//! `wink session list`.
 
 use std::path::Path;
 
 use super::{archive_of, describe, read};
+use serde::Serialize;
+
 use crate::cli::context::{Context, real_path};
 use crate::error::{CliError, PARTIAL};
-use crate::json::{SessionFile, SessionList};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
-/// What the name of a session's file ends with.
+/// The extension of session files.
 const DUMP: &str = ".jsonl";
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct SessionList {
+    pub(super) directory: String,
+    /// In the order of their files' names.
+    pub(super) sessions: Vec<SessionFile>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct SessionFile {
+    pub(super) file: String,
+    pub(super) id: Option<String>,
+    pub(super) created_at: Option<String>,
+    /// How many there are, those below it included.
+    pub(super) sessions: u64,
+    pub(super) tool_calls: u64,
+    /// Whether its files are in an archive beside it.
+    pub(super) has_archive: bool,
+    /// Why it cannot be read.
+    pub(super) error: Option<String>,
+}
 
 pub(super) fn run(context: &Context, directory: &Path) -> Result<Answer, CliError> {
     let names = real_path(directory).map(|directory| disk::names(&directory))?;
@@ -23,7 +47,7 @@ pub(super) fn run(context: &Context, directory: &Path) -> Result<Answer, CliErro
     let answer = context.answer(&document, |it| it.sessions.iter().map(line).collect())?;
     let mut answer = answer.exit(if is_whole { 0 } else { PARTIAL });
     if document.sessions.is_empty() {
-        answer.notes = context.note("note: there is no session here");
+        answer.notes = context.note("note: no sessions here");
     }
     Ok(answer)
 }

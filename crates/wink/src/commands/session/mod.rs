@@ -1,4 +1,4 @@
-//! `wink session`: sessions of agents in files, each beside the archive of its files.
+//! `wink session`: inspects saved agent sessions, and loads or saves their files.
 
 mod describe;
 mod list;
@@ -7,6 +7,7 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 use wink_agent::checkpoint;
 use wink_agent::session::{
     LoadOptions, Session, load_session_tree, read_session_tree, write_session_tree,
@@ -15,13 +16,20 @@ use wink_fs::archive::{ArchiveLimits, ArchiveTree};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::{SessionChecked, SessionDumped, SessionLoaded, SkippedEntry};
+use crate::json::{SkippedEntry, documents};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
+/// Inspect saved agent sessions, and load or save their files.
+#[derive(Debug, Args)]
+pub(crate) struct SessionArgs {
+    #[command(subcommand)]
+    command: SessionCommand,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum SessionCommand {
+enum SessionCommand {
     /// List the sessions in a directory.
     List(ListArgs),
 
@@ -59,8 +67,46 @@ pub(crate) struct FileArgs {
     file: PathBuf,
 }
 
-pub(crate) fn run(context: &Context, command: &SessionCommand) -> Result<Answer, CliError> {
-    match command {
+documents! {
+    list::SessionList: "wink/session.list@1";
+    show::SessionShown: "wink/session.show@1";
+    SessionChecked: "wink/session.check@1";
+    SessionLoaded: "wink/session.load@1";
+    SessionDumped: "wink/session.dump@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SessionChecked {
+    file: String,
+    ok: bool,
+    sessions: u64,
+    /// How many files the archive beside it has; null where there is none.
+    archive_files: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SessionLoaded {
+    file: String,
+    id: String,
+    files: u64,
+    written: u64,
+    removed: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SessionDumped {
+    id: String,
+    session: String,
+    archive: String,
+    /// What is not in the archive, and why.
+    skipped: Vec<SkippedEntry>,
+}
+
+pub(crate) fn run(context: &Context, args: &SessionArgs) -> Result<Answer, CliError> {
+    match &args.command {
         SessionCommand::List(args) => list::run(context, &context.host_path(&args.place)),
         SessionCommand::Show(args) => show::run(context, &context.host_path(&args.file)),
         SessionCommand::Check(args) => check(context, &context.host_path(&args.file)),
@@ -69,18 +115,18 @@ pub(crate) fn run(context: &Context, command: &SessionCommand) -> Result<Answer,
     }
 }
 
-/// Reads a session and all below it.
+/// Reads a session and its children.
 fn read(file: &Path) -> Result<Session, CliError> {
     load_session_tree(file).map_err(|error| CliError::session(file, &error))
 }
 
-/// Returns where the archive of a session's files is, if it is there.
+/// Returns the archive beside a session, if it exists.
 fn archive_of(file: &Path) -> Option<PathBuf> {
     let archive = file.with_extension("fs.zip");
     disk::is_file(&archive).then_some(archive)
 }
 
-/// Looks at all of a session and at every content of the archive beside it.
+/// Reads a whole session, and every content of the archive beside it.
 fn check(context: &Context, file: &Path) -> Result<Answer, CliError> {
     let progress = context.progress("checking a session");
     let session = read(file)?;
@@ -103,7 +149,7 @@ fn check(context: &Context, file: &Path) -> Result<Answer, CliError> {
     })
 }
 
-/// Fails where a session that is written and read again is another one.
+/// Fails if the session changes when it is written and read again.
 fn check_again(file: &Path, session: &Session) -> Result<(), CliError> {
     let failed = |error| CliError::session(file, &error);
     let written = |session: &Session| {
@@ -160,8 +206,9 @@ fn dump(context: &Context, directory: &Path) -> Result<Answer, CliError> {
     }
     let made = disk::missing(directory);
     disk::make_private(directory).map_err(failed)?;
-    let root = opened.project.root.display().to_string();
-    let session = Session::builder().tag("workspace", root).build();
+    // Only its name: a dump is handed on, and the path says where and for whom it was made.
+    let name = opened.project.root.file_name().unwrap_or_default().to_string_lossy();
+    let session = Session::builder().tag("workspace", name).build();
     let progress = context.progress("dumping a session");
     let dumped = checkpoint::dump_with_files(&session, &opened.files, directory);
     let dumped = dumped.map_err(|error| {
@@ -181,8 +228,8 @@ fn dump(context: &Context, directory: &Path) -> Result<Answer, CliError> {
         answer.notes = context.note(format!("note: not in the archive: {skipped}"));
     }
     answer.notes.extend(context.note(format!(
-        "go on with it: wink session load {}",
-        format::path_for_shell(&dumped.session)
+        "resume it: wink session load {}",
+        format::shell_quote_path(&dumped.session)
     )));
     Ok(answer)
 }

@@ -1,13 +1,25 @@
-//! One session, those below it, and which tools were called.
+//! `wink session show`.
 
 use std::path::Path;
 
 use super::{archive_of, describe, read};
+use serde::Serialize;
+
+use super::describe::{SessionEntry, ToolCallEntry};
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::{SessionEntry, SessionShown, ToolCallEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct SessionShown {
+    pub(super) file: String,
+    /// The archive of its files.
+    pub(super) archive: Option<String>,
+    /// Each after the one above it.
+    pub(super) sessions: Vec<SessionEntry>,
+}
 
 pub(super) fn run(context: &Context, file: &Path) -> Result<Answer, CliError> {
     let root = read(file)?;

@@ -1,4 +1,4 @@
-//! From what is typed to the arguments of a tool.
+//! Parses the arguments of a tool.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::ui::input;
 
 /// Reads arguments: `key=value` pairs, JSON objects, `-` for an object from standard input.
 ///
-/// A value is text; the tool reads numbers, truth and lists from it. What comes later replaces what an object
-/// has, but of two pairs with the same key one is a mistake.
+/// Values are text, from which the tool parses numbers, booleans and lists. A later argument replaces a field of
+/// an object, but two pairs with the same key are an error.
 pub(super) fn parse(all: &[String]) -> Result<Value, CliError> {
     let (mut arguments, mut keys) = (Map::new(), BTreeSet::new());
     for text in all {

@@ -1,11 +1,29 @@
-//! The tools there are.
+//! `wink tool --list`.
 
+use serde::Serialize;
 use wink_agent::{Effect, Family, Tool, Toolset};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::{ToolEntry, ToolList};
 use crate::ui::answer::Answer;
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ToolList {
+    pub(super) tools: Vec<ToolEntry>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ToolEntry {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) description: &'static str,
+    /// `files`, `history` or `execution`.
+    pub(super) family: &'static str,
+    /// `reads`, `writes` or `executes`.
+    pub(super) effect: &'static str,
+}
 
 pub(super) fn run(context: &Context) -> Result<Answer, CliError> {
     let document = ToolList { tools: Toolset::ALL.tools().map(entry).collect() };
@@ -32,7 +50,7 @@ fn entry(tool: &'static Tool) -> ToolEntry {
     }
 }
 
-/// Writes a line for each tool, those of a family together.
+/// Lists the tools by family.
 fn text(document: &ToolList) -> String {
     let mut text = String::new();
     for tools in document.tools.chunk_by(|a, b| a.family == b.family) {

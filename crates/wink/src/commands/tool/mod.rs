@@ -1,4 +1,4 @@
-//! `wink tool`: any tool of an agent, called from the shell.
+//! `wink tool`: calls a tool from the shell.
 
 mod arguments;
 mod list;
@@ -6,17 +6,20 @@ mod list;
 use std::sync::Arc;
 
 use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use wink_agent::exec::HostExecutor;
 use wink_agent::{Family, Tool, ToolContext, Toolset};
 
 use crate::cli::context::{Context, Opened};
 use crate::error::CliError;
-use crate::json::{ToolCalled, ToolSchema};
+use crate::json::documents;
 use crate::project::forks::persisted::PersistedForks;
 use crate::sys::signals;
 use crate::ui::answer::Answer;
 use crate::ui::style::Paint;
 
+/// Call a tool as an agent does, or list the tools.
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {
     /// Tool to call; without one, list all tools.
@@ -41,10 +44,33 @@ pub(crate) struct ToolArgs {
 }
 
 impl ToolArgs {
-    /// Tells whether a program may run, which is ended when the command is.
+    /// Returns whether the tool may run a program, which must end with the command.
     pub(crate) fn may_execute(&self) -> bool {
         self.allow_execution
     }
+}
+
+documents! {
+    list::ToolList: "wink/tool.list@1";
+    ToolCalled: "wink/tool@1";
+    ToolSchema: "wink/tool.schema@1";
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ToolCalled {
+    tool: &'static str,
+    /// The text for a model.
+    text: String,
+    /// The value for a program.
+    value: Value,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ToolSchema {
+    tool: &'static str,
+    input_schema: &'static Map<String, Value>,
 }
 
 pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, CliError> {
@@ -76,15 +102,16 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
         answer.paint = Paint::Patch;
     }
     if tool.name == "fork" {
-        let note = "note: this fork is gone with the command; `wink fork` makes one that stays";
+        let note = "note: this fork ends with the command; `wink fork` makes one that stays";
         answer.notes = context.note(note);
     }
     Ok(answer)
 }
 
-/// No earlier call is known, so an overwrite must name the hash of what it replaces.
+/// Without earlier calls in a session, an overwrite must give the hash of the replaced content.
 fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, CliError> {
-    let mut context = ToolContext::over(&opened.files);
+    // One name for all calls: an agent's undo takes back what its earlier calls did, each in a process of its own.
+    let mut context = ToolContext::over(&opened.files.acting_as("wink tool"));
     let known = PersistedForks { directory: opened.project.directory.clone(), is_talkative: false };
     context.forks = known.known_to(context.forks);
     if !args.allow_execution {

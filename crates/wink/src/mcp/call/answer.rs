@@ -1,40 +1,49 @@
-//! What a tool says, as a client gets it.
+//! A tool's result as the client gets it.
 
+use clap::ValueEnum;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use wink_agent::{Tool, ToolContext, ToolResult};
 
 use crate::mcp::resources;
 
-/// Makes the answer of a result: complete text beside small structured data.
-pub(crate) fn answered(result: ToolResult) -> CallToolResult {
-    let content = vec![ContentBlock::text(result.message.clone())];
-    let mut answer =
-        if result.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
-    answer.structured_content = Some(structured(result));
-    answer
+/// How results are sent. Only once: clients that get both show a model the same text twice, or escaped in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Results {
+    // Doc comments here would become long help of the option.
+    #[default]
+    Text,
+    Structured,
 }
 
-/// Adds a link to a file of which only a part was shown, because it is larger than a page.
-pub(crate) fn linked(
-    mut answer: CallToolResult,
+impl Results {
+    /// Makes the answer of a result.
+    pub(crate) fn answered(self, result: ToolResult) -> CallToolResult {
+        let is_ok = result.ok();
+        let (content, structured) = match self {
+            Self::Text => (vec![ContentBlock::text(result.message)], None),
+            Self::Structured => (Vec::new(), Some(structured(result))),
+        };
+        let mut answer =
+            if is_ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
+        answer.structured_content = structured;
+        answer
+    }
+}
+
+/// Returns a link to a file of which only a part was shown, because it is larger than a page.
+pub(crate) fn link(
+    result: &ToolResult,
     tool: &Tool,
     context: &ToolContext,
-) -> CallToolResult {
-    if tool.name != "read_file" {
-        return answer;
+) -> Option<ContentBlock> {
+    if tool.name != "read_file" || result.value["truncated"] != true {
+        return None;
     }
-    let value = answer.structured_content.as_ref();
-    let part = value.filter(|value| value["truncated"] == true);
-    let link = part.and_then(|value| resources::link_to_large(context, value["path"].as_str()?));
-    answer.content.extend(link.map(ContentBlock::resource_link));
-    answer
+    let link = resources::link_to_large(context, result.value["path"].as_str()?);
+    link.map(ContentBlock::resource_link)
 }
 
-/// Puts the message beside the structured values.
-///
-/// Some clients show a model only the structured content when there is one, and others only the
-/// text; a model must get the whole answer from either.
 fn structured(result: ToolResult) -> Value {
     let mut value = result.value;
     if let Value::Object(fields) = &mut value {

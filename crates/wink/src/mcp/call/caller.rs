@@ -1,4 +1,4 @@
-//! Who calls a tool, as it is written down with what the call changed.
+//! The caller of a tool, as it is recorded with the changes of the call.
 
 use rmcp::RoleServer;
 use rmcp::model::Implementation;
@@ -6,18 +6,18 @@ use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
 use crate::cli::context;
-use crate::mcp::tools::declared::SESSION;
+use crate::mcp::declared_tools::SESSION;
 
-/// Characters of a name that are written down; a client says of itself what it likes.
+/// Characters of a name that are recorded; a client may send any name.
 const LONGEST: usize = 64;
 
-/// Returns what the client calls itself, the session that it names, and the process that does the work.
+/// Returns the client's name, the session that it names, and the process that does the work.
 pub(crate) fn of(arguments: &Map<String, Value>, request: &RequestContext<RoleServer>) -> String {
     let session = arguments.get(SESSION).and_then(Value::as_str);
     worded(client(request).as_ref(), session)
 }
 
-/// Clients of the present revision say who they are with every request, older ones once.
+/// Clients of the present revision send their name with every request, older ones once.
 fn client(request: &RequestContext<RoleServer>) -> Option<Implementation> {
     let introduced = || request.peer.peer_info().map(|info| info.client_info.clone());
     request.meta.client_info().or_else(introduced)

@@ -14,13 +14,16 @@ use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
-use wink_agent::{Tool, ToolContext, ToolError, ToolResult};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use wink_agent::{Effect, Tool, ToolError, ToolResult};
 use wink_fs::ErrorKind;
 
-use super::call::answer::{answered, linked};
+use super::call::answer::link;
 use super::call::recent::RecentCall;
 use super::endpoint::Endpoint;
+
+/// Ends every answer to a change that no history keeps.
+const NO_UNDO: &str = "\nNo history is kept (--no-history): this cannot be undone.";
 
 /// Calls a tool when a slot is free.
 pub(super) async fn call(
@@ -29,61 +32,82 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let Some(slot) = slot(endpoint, context).await? else { return Ok(answered(cancelled())) };
+    let search = match tool.name {
+        // Before its slot: calls that wait for a search must not use up the slots of others.
+        "grep" | "glob" => match permit(&endpoint.searches, context).await? {
+            None => return Ok(endpoint.results.answered(cancelled())),
+            search => search,
+        },
+        _ => None,
+    };
+    let Some(slot) = permit(&endpoint.slots, context).await? else {
+        return Ok(endpoint.results.answered(cancelled()));
+    };
     let mut arguments = request.arguments.unwrap_or_default();
     let by = caller::of(&arguments, context);
     let mut files = match endpoint.context_of(tool, &mut arguments) {
         Ok(files) => files,
-        Err(refusal) => return Ok(answered(refusal.into())),
+        Err(refusal) => return Ok(endpoint.results.answered(refusal.into())),
     };
     files.workspace = files.workspace.map(|it| it.acting_as(by));
     let given_up = Arc::new(AtomicBool::new(false));
-    let (files, endpoint) = (files.cancelled(given_up.clone()), endpoint.clone());
+    let files = files.cancelled(given_up.clone());
+    let endpoint = endpoint.clone();
     running::run(tool.name, context, given_up, move || {
-        let result = told(&endpoint, tool, &files, Value::Object(arguments));
-        let answer = linked(answered(result), tool, &files);
-        drop(slot);
+        let at = SystemTime::now();
+        let began = Instant::now();
+        let arguments = Value::Object(arguments);
+        let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
+        endpoint.keeping.before(tool, &files);
+        let mut result = tool.call(&files, arguments);
+        if result.ok() && tool.effect != Effect::Reads && endpoint.is_unprotected() {
+            result.message += NO_UNDO;
+        }
+        let unsaved = endpoint.keep_fork(tool, files.fork.as_deref());
+        result.message += &unsaved.unwrap_or_default();
+        result.message += &endpoint.keeping.first_note().unwrap_or_default();
+        // For the user who watches the server.
+        endpoint.recent().add(RecentCall {
+            at,
+            tool: tool.name,
+            path,
+            fork: files.fork.clone(),
+            error: result.code(),
+            took: began.elapsed(),
+        });
+        let link = link(&result, tool, &files);
+        let mut answer = endpoint.results.answered(result);
+        answer.content.extend(link);
+        drop((slot, search));
         answer
     })
     .await
 }
 
-/// Waits for a slot; a client that cancels meanwhile gets none.
-async fn slot(
-    endpoint: &Endpoint,
+/// Waits for a permit; a client that cancels meanwhile gets none.
+async fn permit(
+    permits: &Arc<Semaphore>,
     context: &RequestContext<RoleServer>,
 ) -> Result<Option<OwnedSemaphorePermit>, ErrorData> {
     let ending = |_| ErrorData::internal_error("The server is ending.", None);
     tokio::select! {
         biased;
         () = context.ct.cancelled() => Ok(None),
-        slot = endpoint.slots.clone().acquire_owned() => slot.map(Some).map_err(ending),
+        permit = permits.clone().acquire_owned() => permit.map(Some).map_err(ending),
     }
 }
 
-/// Waits for a slot for what is no call of a tool.
+/// Waits for a slot for a request that is not a tool call.
 pub(super) async fn turn(
     endpoint: &Endpoint,
     context: &RequestContext<RoleServer>,
 ) -> Result<OwnedSemaphorePermit, ErrorData> {
     let given_up = || ErrorData::internal_error("The request was cancelled.", None);
-    slot(endpoint, context).await?.ok_or_else(given_up)
+    permit(&endpoint.slots, context).await?.ok_or_else(given_up)
 }
 
 fn cancelled() -> ToolResult {
     ToolError::new(ErrorKind::Cancelled, "The call was cancelled before its turn came.").into()
-}
-
-/// Calls a tool, and records the call for the user who watches the server.
-fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value) -> ToolResult {
-    let (at, began) = (SystemTime::now(), Instant::now());
-    let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
-    endpoint.keeping.before(tool, files);
-    let result = tool.call(files, arguments);
-    let (error, took) = (result.code(), began.elapsed());
-    let fork = files.fork.clone();
-    endpoint.recent().add(RecentCall { at, tool: tool.name, path, fork, error, took });
-    result
 }
 
 #[cfg(test)]
@@ -101,7 +125,7 @@ mod tests {
     use super::*;
     use crate::mcp::endpoint::MOST_CALLS;
 
-    /// Sends a message; waits for the answer where it has an id that is waited for.
+    /// Sends a message; waits for the answer with an id, if given.
     async fn send(client: &mut BufReader<DuplexStream>, message: Value, answer: Option<u64>) {
         client.write_all(format!("{message}\n").as_bytes()).await.expect("the server reads");
         if let Some(id) = answer {
@@ -141,7 +165,8 @@ mod tests {
     async fn a_call_that_is_cancelled_while_it_waits_for_its_turn_never_runs() {
         let files = Workspace::memory();
         let endpoint = Endpoint::of_session(&files, Toolset::ALL);
-        let (slots, recent) = (endpoint.slots.clone(), endpoint.recent());
+        let slots = endpoint.slots.clone();
+        let recent = endpoint.recent();
         let client = &mut client_of(endpoint).await;
         let all = slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
         let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
@@ -174,10 +199,30 @@ mod tests {
         assert!(!files.exists("a"));
     }
 
+    /// Once, sixteen searches in one workspace made a write in another take seconds.
+    #[tokio::test]
+    async fn searches_wait_for_each_other_and_other_calls_do_not() {
+        let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
+        let searches = endpoint.searches.clone();
+        let slots = endpoint.slots.clone();
+        let client = &mut client_of(endpoint).await;
+        let running = searches.acquire_owned().await.expect("a permit");
+        for id in 2..200 {
+            let search = json!({"name": "grep", "arguments": {"pattern": "x"}});
+            send(client, request(id, "tools/call", search), None).await;
+        }
+        let look = json!({"name": "ls", "arguments": {}});
+        send(client, request(200, "tools/call", look), Some(200)).await;
+        assert_eq!(slots.available_permits(), MOST_CALLS as usize, "no search has a slot");
+        drop(running);
+        answer_to(client, 199).await;
+    }
+
     #[tokio::test]
     async fn a_call_in_a_fork_is_written_down_as_one() {
         let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
-        let (recent, session) = (endpoint.recent(), endpoint.context().session.clone());
+        let recent = endpoint.recent();
+        let session = endpoint.context().session.clone();
         let client = &mut client_of(endpoint).await;
         let fork = json!({"name": "fork", "arguments": {"name": "idea"}});
         send(client, request(2, "tools/call", fork), Some(2)).await;

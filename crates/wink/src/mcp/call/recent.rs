@@ -22,15 +22,15 @@ pub(crate) struct RecentCall {
     pub(crate) at: SystemTime,
     pub(crate) tool: &'static str,
     pub(crate) path: String,
-    /// The fork whose files it was about, where it was one.
+    /// The fork it worked in, if any.
     pub(crate) fork: Option<String>,
-    /// The code of a failure, where it failed.
+    /// The code of the error, if it failed.
     pub(crate) error: Option<&'static str>,
     pub(crate) took: Duration,
 }
 
 impl RecentCall {
-    /// Says what it was about: a path, and in which fork.
+    /// Returns its path, and its fork if any.
     pub(crate) fn place(&self) -> String {
         match &self.fork {
             Some(fork) => format!("{} (fork {fork})", self.path),

@@ -10,7 +10,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-/// How often a call that takes long says that it is still at work.
+/// How often a long call reports progress.
 const BEAT: Duration = Duration::from_millis(500);
 
 /// Sets the flag when the client no longer waits for the work, for whatever reason.
@@ -22,7 +22,7 @@ impl Drop for GivingUp {
     }
 }
 
-/// Runs work that blocks, on a thread for such work, and tells the client how it goes.
+/// Runs blocking work on a thread for such work, and reports its progress to the client.
 ///
 /// The work is never aborted: it sees by the flag that the client no longer waits, and ends by itself.
 pub(crate) async fn run<T: Send + 'static>(
@@ -37,7 +37,8 @@ pub(crate) async fn run<T: Send + 'static>(
     let mut work = spawn_blocking(work);
     let giving_up = GivingUp(given_up);
     let began = Instant::now();
-    let (token, mut beat) = (context.meta.get_progress_token(), beat());
+    let token = context.meta.get_progress_token();
+    let mut beat = beat();
     loop {
         tokio::select! {
             done = &mut work => return done.map_err(|_| failed()),
@@ -55,7 +56,7 @@ fn beat() -> Interval {
     beat
 }
 
-/// Says for how long the call is at work; how much is left, a search does not know.
+/// Reports how long the call has run; a search does not know how much is left.
 async fn tell(
     name: &str,
     context: &RequestContext<RoleServer>,

@@ -5,10 +5,10 @@ use wink_agent::{Tool, ToolContext, ToolError};
 use wink_fs::ErrorKind;
 
 use super::Endpoint;
-use crate::mcp::tools::declared::{self, FORK, SESSION};
+use crate::mcp::declared_tools::{FORK, SESSION};
 
 impl Endpoint {
-    /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
+    /// Returns the context of a call, and removes the names of its session and its fork from the arguments.
     pub(in super::super) fn context_of(
         &self,
         tool: &Tool,
@@ -22,7 +22,8 @@ impl Endpoint {
             context.seen = Some(seen);
             context = context.session(&session);
         }
-        let takes_fork = self.has_forks() && declared::works_in_forks(tool);
+        context.are_forks_reachable = self.has_forks();
+        let takes_fork = self.has_forks() && tool.works_in_forks;
         context.caller_parameters = match (self.sessions.is_some(), takes_fork) {
             (true, true) => &[FORK, SESSION],
             (true, false) => &[SESSION],

@@ -1,11 +1,11 @@
-//! Tools by name, and the names of those that are not offered.
+//! Looks up tools by name, and explains names that are not offered.
 
 use wink_agent::{Effect, Family, Tool, ToolError, Toolset};
 use wink_fs::ErrorKind;
 
 use super::Endpoint;
 
-/// Says what there is under the name of a tool.
+/// The result of looking up a tool by name.
 pub(in super::super) enum Found {
     Tool(&'static Tool),
     /// It cannot be used here.
@@ -45,7 +45,7 @@ fn only_reads(tool: &Tool) -> ToolError {
 /// Refuses a tool that works on a history.
 fn no_history(tool: &Tool) -> ToolError {
     let message = format!(
-        "`{}` needs a history, and this workspace keeps none; use the tools for files.",
+        "`{}` needs a history, and this workspace keeps none; use the file tools.",
         tool.name
     );
     ToolError::new(ErrorKind::Unsupported, message)

@@ -9,23 +9,27 @@ use std::time::Duration;
 
 use rmcp::model::Tool as McpTool;
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 use wink_agent::session::Session;
-use wink_agent::{Effect, Family, Tool, ToolContext, Toolset};
-use wink_fs::Workspace;
+use wink_agent::{Effect, Tool, ToolContext, Toolset};
+use wink_fs::{BackendKind, Workspace};
 
 pub(super) use self::lookup::Found;
-use super::auto_snapshot::{self, AutoSnapshots};
+use super::auto_snapshot::AutoSnapshots;
+use super::call::answer::Results;
 use super::call::recent::RecentCalls;
 use super::call::records;
-use super::fixtures;
+use super::declared_tools::{self, Common};
+use super::kept_forks::KeptForks;
 use super::sessions::Sessions;
-use super::tools::declared::{self, Common};
 use crate::project::forks::persisted::PersistedForks;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
+
+/// How many searches run at the same time. Each uses all cores, so more of them take no less time together, and keep the
+/// calls of other clients and workspaces waiting.
+pub(super) const MOST_SEARCHES: usize = 1;
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -34,14 +38,18 @@ pub(super) const MOST_CALLS: u32 = 64;
 pub(crate) struct Endpoint {
     context: ToolContext,
     tools: Toolset,
+    pub(super) results: Results,
     only_reads: bool,
     sessions: Option<Sessions>,
     declared: Arc<Vec<McpTool>>,
     pub(super) slots: Arc<Semaphore>,
+    pub(super) searches: Arc<Semaphore>,
     recent: RecentCalls,
     pub(super) keeping: AutoSnapshots,
-    kept_forks: Option<PersistedForks>,
-    has_fixtures: bool,
+    persisted: Option<PersistedForks>,
+    kept_forks: KeptForks,
+    #[cfg(feature = "conformance-fixtures")]
+    pub(super) has_fixtures: bool,
 }
 
 impl Endpoint {
@@ -63,48 +71,55 @@ impl Endpoint {
         let slots = Arc::new(Semaphore::new(MOST_CALLS as usize));
         let declared = Arc::default();
         let recent = RecentCalls::default();
-        let mut endpoint = Self {
+        let endpoint = Self {
             context,
             tools,
+            results: Results::default(),
             only_reads,
             sessions,
             declared,
             slots,
+            searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
             recent,
             keeping: AutoSnapshots::default(),
-            kept_forks: None,
+            persisted: None,
+            kept_forks: KeptForks::default(),
+            #[cfg(feature = "conformance-fixtures")]
             has_fixtures: false,
         };
-        let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
-        let all = endpoint.offered().map(|tool| declared::declared(tool, common));
-        endpoint.declared = Arc::new(all.collect());
-        endpoint
+        endpoint.with_results(Results::default())
     }
 
-    /// Says where forks are kept when the server ends, and others are found.
+    /// Chooses how results are sent.
     #[must_use]
-    pub(crate) fn with_kept_forks(mut self, kept_forks: Option<PersistedForks>) -> Self {
-        self.kept_forks.clone_from(&kept_forks);
-        if let Some(kept) = kept_forks {
+    pub(crate) fn with_results(mut self, results: Results) -> Self {
+        self.results = results;
+        let session = self.sessions.is_some();
+        let common = Common { session, fork: self.has_forks(), results };
+        let all = self.offered().map(|tool| declared_tools::declared(tool, common));
+        self.declared = Arc::new(all.collect());
+        self
+    }
+
+    /// Sets where forks are kept when the server ends, and where other forks are found.
+    #[must_use]
+    pub(crate) fn with_kept_forks(mut self, persisted: Option<PersistedForks>) -> Self {
+        self.persisted.clone_from(&persisted);
+        if let Some(kept) = persisted {
             self.context.forks = kept.known_to(self.context.forks);
         }
         self
     }
 
-    /// Adds what the public conformance runner wants to find.
+    /// Adds the tools that the public conformance runner calls.
+    #[cfg(feature = "conformance-fixtures")]
     #[must_use]
     pub(crate) fn with_fixtures(mut self) -> Self {
         self.has_fixtures = true;
-        Arc::make_mut(&mut self.declared).extend(fixtures::tools());
         self
     }
 
-    /// Tells whether the fixtures of the conformance runner are there.
-    pub(super) fn has_fixtures(&self) -> bool {
-        self.has_fixtures
-    }
-
-    /// Returns the tools as clients are told of them.
+    /// Returns the tools as clients see them.
     pub(super) fn declared(&self) -> &[McpTool] {
         &self.declared
     }
@@ -119,68 +134,77 @@ impl Endpoint {
         self.context.workspace.clone()
     }
 
-    /// Begins to serve: who changes files by other tools than ours has them kept now.
+    /// Begins to serve: takes a snapshot of a directory that can be changed. Files in memory are lost with the
+    /// process, and before the first change there are none of the user's.
     pub(super) fn begin(&self) {
-        let has_history = self.offered().any(|tool| tool.family == Family::History);
-        let changes_files = self
-            .offered()
-            .any(|tool| tool.effect != Effect::Reads && tool.family != Family::History);
-        if let (Some(files), true, false, false) =
-            (self.files(), has_history, changes_files, self.only_reads)
-        {
-            let keeping = self.keeping.clone();
-            drop(spawn_blocking(move || keeping.at_start(&files)));
+        let is_kept = |files: &Workspace| {
+            files.snapshot_store().is_ok() && files.properties().backend != BackendKind::InMemory
+        };
+        if let Some(files) = self.files().filter(is_kept).filter(|_| !self.only_reads) {
+            self.keeping.begin(&files, &self.slots);
         }
     }
 
-    /// Waits until no call runs, and keeps what would go with the server.
+    /// Saves a fork after a call; returns a warning for the model if that fails.
+    pub(super) fn keep_fork(&self, tool: &Tool, fork: Option<&str>) -> Option<String> {
+        self.kept_forks.after(tool, &self.context, fork, self.persisted.as_ref())
+    }
+
+    /// Waits until no call runs, and saves the forks that would end with the server.
     ///
-    /// Where there are forks to keep, calls have half of the time, so that some is left in any case.
+    /// If there are forks to save, calls get half of the time, so that some is left in any case.
     pub(super) async fn end(&self, at_most: Duration) {
         let until = Instant::now() + at_most;
         let for_calls = if self.context.forks.names().is_empty() { at_most } else { at_most / 2 };
         // A call that runs holds a slot: with all of them taken, none is left that does.
         let calls = self.slots.clone().acquire_many_owned(MOST_CALLS);
         let _slots = timeout(for_calls, calls).await;
-        self.slots.close();
-        auto_snapshot::forks(&self.context, self.kept_forks.as_ref(), until).await;
+        self.hurry();
+        self.kept_forks.end(&self.context, self.persisted.as_ref(), until).await;
     }
 
-    /// Waits for no call any more, so that what would go with the server is kept at once.
+    /// Stops waiting for calls, so that the forks are saved at once.
     pub(super) fn hurry(&self) {
         self.slots.close();
+        self.searches.close();
     }
 
-    /// Tells whether a demo can work here: with all tools, and not on the user's own files.
+    /// Returns whether a demo can work here: with all tools, and not on the user's own files.
     pub(crate) fn is_for_demo(&self) -> bool {
-        let is_in_memory = |files: &Workspace| files.properties().backend == "in_memory";
+        let is_in_memory = |files: &Workspace| files.properties().backend == BackendKind::InMemory;
         let has = |name: &str| self.offered().any(|tool| tool.name == name);
         self.context.workspace.as_ref().is_some_and(is_in_memory)
             && has("write_file")
             && has("undo")
     }
 
-    /// Returns a session that a client named, with what was written down in it.
+    /// Returns the session that a client named, with its records.
     pub(crate) fn session(&self, name: &str) -> Option<Session> {
         self.sessions.as_ref()?.get(name)
     }
 
-    /// Returns the session that the process is, where it is one.
+    /// Returns the session of the process, if it has one.
     pub(crate) fn own_session(&self) -> Option<&Session> {
         self.context.session.as_ref()
     }
 
-    /// Tells whether clients can make forks.
+    /// Returns whether clients can change files without a history to undo it with.
+    pub(super) fn is_unprotected(&self) -> bool {
+        let has_none = |files: &Workspace| files.snapshot_store().is_err();
+        !self.only_reads && self.context.workspace.as_ref().is_some_and(has_none)
+    }
+
+    /// Returns whether clients can make forks.
     fn has_forks(&self) -> bool {
         self.offered().any(|tool| tool.name == "fork")
     }
 
-    /// Tells whether the process is the session.
+    /// Returns whether the process is the session.
     pub(super) fn is_session(&self) -> bool {
         self.sessions.is_none()
     }
 
-    /// Returns what calls without a session of their own happen in.
+    /// Returns the context of calls without a session of their own.
     pub(super) fn context(&self) -> &ToolContext {
         &self.context
     }

@@ -30,7 +30,7 @@ impl Default for InFlight {
 }
 
 impl InFlight {
-    /// Counts a request; none where the server waits for no more of them.
+    /// Counts a request; none if the server accepts no more of them.
     pub(super) fn begin(&self) -> Option<Request> {
         self.0.clone().try_acquire_owned().ok().map(|_counted| Request { _counted })
     }
@@ -46,7 +46,7 @@ impl InFlight {
         self.0.close();
     }
 
-    /// Tells whether the server no longer waits for answers.
+    /// Returns whether the server no longer waits for answers.
     pub(super) fn is_over(&self) -> bool {
         self.0.is_closed()
     }

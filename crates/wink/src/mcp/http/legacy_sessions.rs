@@ -57,7 +57,7 @@ impl McpService {
         Ok(answer)
     }
 
-    /// Ends the session that was idle for longest, where there are too many for another one.
+    /// Ends the session that was idle for longest, if there are too many for another one.
     async fn make_room(&self) -> Result<(), Response> {
         let there = self.sessions.sessions.read().await;
         self.uses.remember_only(there.keys());
@@ -67,7 +67,7 @@ impl McpService {
             return Ok(());
         }
         let idle = self.uses.forget_longest_idle().ok_or_else(|| TOO_MANY.into_response())?;
-        // It fails only where the session has ended by itself.
+        // It fails only if the session has ended by itself.
         let _ = self.sessions.close_session(&idle).await;
         Ok(())
     }
@@ -155,7 +155,8 @@ mod tests {
     #[tokio::test]
     async fn a_session_that_is_about_to_end_takes_no_request_any_more() {
         let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
-        let (used, idle) = (begin(&service).await.expect("room"), begin(&service).await);
+        let used = begin(&service).await.expect("room");
+        let idle = begin(&service).await;
         let in_use = service.uses.begin(&used);
         let chosen = service.uses.forget_longest_idle();
         assert_eq!(chosen.as_deref(), idle.as_deref().ok());

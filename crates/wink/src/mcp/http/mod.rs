@@ -7,14 +7,14 @@
 
 mod in_flight;
 mod legacy_sessions;
-mod route_request;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -25,10 +25,10 @@ use tokio::time::Instant;
 
 use self::in_flight::InFlight;
 use self::legacy_sessions::sessions;
-use self::route_request::peeked;
 use super::endpoint::Endpoint;
+use super::message;
 use super::sessions::lru::SessionLru;
-use crate::serve::http::origin_guard::MAX_BODY_BYTES;
+use crate::serve::http::origin_guard::{MAX_BODY_BYTES, whole};
 
 const SESSION_ID: &str = "mcp-session-id";
 
@@ -46,12 +46,17 @@ const NOT_FINISHED: (StatusCode, &str) = (
 /// How long answers have that were on their way when the time for calls was over.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
+#[cfg(feature = "conformance-fixtures")]
+type Handler = super::fixtures::WithFixtures;
+#[cfg(not(feature = "conformance-fixtures"))]
+type Handler = Endpoint;
+
 /// Answers MCP requests on one endpoint; a clone is the same.
 #[derive(Clone)]
 pub(crate) struct McpService {
     endpoint: Endpoint,
-    stateless: StreamableHttpService<Endpoint, NeverSessionManager>,
-    stateful: StreamableHttpService<Endpoint, LocalSessionManager>,
+    stateless: StreamableHttpService<Handler, NeverSessionManager>,
+    stateful: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
     uses: SessionLru,
     in_flight: InFlight,
@@ -68,13 +73,18 @@ pub(crate) fn service(endpoint: Endpoint) -> McpService {
         .disable_allowed_hosts()
         .with_max_request_body_bytes(MAX_BODY_BYTES);
     let sessions = Arc::new(sessions());
-    let made = endpoint.clone();
+    #[cfg(feature = "conformance-fixtures")]
+    let handler = Handler::new(endpoint.clone());
+    #[cfg(not(feature = "conformance-fixtures"))]
+    let handler = endpoint.clone();
+    let made = handler.clone();
     let stateless =
         StreamableHttpService::new(move || Ok(made.clone()), Arc::default(), config.clone());
-    let made = endpoint.clone();
     let config = config.with_legacy_session_mode(true);
-    let stateful = StreamableHttpService::new(move || Ok(made.clone()), sessions.clone(), config);
-    let (uses, turn) = (SessionLru::default(), Arc::default());
+    let stateful =
+        StreamableHttpService::new(move || Ok(handler.clone()), sessions.clone(), config);
+    let uses = SessionLru::default();
+    let turn = Arc::default();
     let in_flight = InFlight::default();
     McpService { endpoint, stateless, stateful, sessions, uses, in_flight, turn }
 }
@@ -118,16 +128,33 @@ impl McpService {
         if request.method() == Method::DELETE && named.is_some() && in_use.is_none() {
             return Err(UNKNOWN_SESSION.into_response());
         }
-        let (mut request, begins) = peeked(request).await?;
+        let (mut head, body) = request.into_parts();
+        let body = whole(body).await.map_err(IntoResponse::into_response)?;
+        let is_post = head.method == Method::POST;
+        if is_post {
+            // The guard has checked the type and accepts every spelling of it; rmcp accepts only this one.
+            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
         // It goes where the request goes, and lasts as long as the call.
         if let Some(in_use) = in_use {
-            request.extensions_mut().insert(in_use);
+            head.extensions.insert(in_use);
         }
-        Ok(match (named.is_some(), begins) {
-            (true, _) => self.stateful.handle(request).await.map(Body::new),
-            (false, true) => self.begin(request).await?,
-            (false, false) => self.stateless.handle(request).await.map(Body::new),
-        })
+        let begins = is_post && named.is_none() && message::is_initialize(&body);
+        let request = Request::from_parts(head, Body::from(body.clone()));
+        let answer = if begins {
+            self.begin(request).await?
+        } else if named.is_some() {
+            self.stateful.handle(request).await.map(Body::new)
+        } else {
+            self.stateless.handle(request).await.map(Body::new)
+        };
+        // With the type in order, this is how rmcp says that the body is no message.
+        if is_post && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            let refusal = serde_json::to_string(&message::refusal(&body)).unwrap_or_default();
+            let json = [(CONTENT_TYPE, "application/json")];
+            return Err((StatusCode::BAD_REQUEST, json, refusal).into_response());
+        }
+        Ok(answer)
     }
 }
 

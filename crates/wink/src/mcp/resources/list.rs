@@ -39,7 +39,7 @@ pub(in super::super) fn list(
     Ok(paged(page))
 }
 
-/// Cuts a page off, and says where the next one begins.
+/// Returns a page, and where the next one begins.
 fn paged(mut page: Vec<Resource>) -> ListResourcesResult {
     let is_more = page.len() > PAGE;
     page.truncate(PAGE);
@@ -62,7 +62,8 @@ fn files(
         if page.len() > PAGE || first.is_some_and(|first| name < first) {
             continue;
         }
-        let (path, begins) = (directory.join(&entry.name)?, first == Some(name));
+        let path = directory.join(&entry.name)?;
+        let begins = first == Some(name);
         let below = if begins { &after[1..] } else { &[] };
         match entry.kind {
             Kind::Directory => within(files(tree, &path, below, page))?,

@@ -36,7 +36,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("zip", "application/zip"),
 ];
 
-/// Returns the type of a file, where its name tells.
+/// Returns the type of a file, if its name tells.
 pub(super) fn by_name(path: &TreePath) -> Option<&'static str> {
     let text = path.to_string();
     let name = text.rsplit('/').next().unwrap_or_default();

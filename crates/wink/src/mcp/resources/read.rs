@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// How many names of a directory are given.
 const MOST_NAMES: usize = 10_000;
 
-/// Reads a resource: text where it is UTF-8, else bytes as base64.
+/// Reads a resource: text if it is UTF-8, else bytes as base64.
 pub(in super::super) fn read(
     context: &ToolContext,
     uri: &str,
@@ -35,7 +35,7 @@ fn found(context: &ToolContext, place: &Place, text: &str) -> Result<ResourceCon
     let path = workspace.path(text)?;
     let tree = match place {
         Place::Live => context.look(StateRef::Live)?,
-        Place::Snapshot(name) => context.look(&workspace.find_snapshot(name)?)?,
+        Place::Snapshot(name) => context.look(&workspace.find_snapshot(name.as_str())?)?,
     };
     let uri = uri::named(place, &path);
     match tree.stat(&path)?.kind {

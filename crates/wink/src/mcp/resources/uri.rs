@@ -9,7 +9,7 @@ pub(super) const WORKSPACE: &str = "wink://workspace/";
 /// What the names of snapshots, and of files in them, begin with.
 pub(super) const SNAPSHOT: &str = "wink://snap/";
 
-/// Says which state of the files is meant.
+/// The state of the files that a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The files as they are now.

@@ -31,7 +31,7 @@ impl SessionLru {
         lock(&self.0).insert(id.into(), now());
     }
 
-    /// Begins a use of a session; none where it is not remembered, because it is about to end.
+    /// Begins a use of a session; none if it was forgotten, because it is about to end.
     pub(crate) fn begin(&self, id: &str) -> Option<Arc<InUse>> {
         lock(&self.0).get(id).map(|used| Arc::new(InUse(used.clone())))
     }

@@ -43,7 +43,7 @@ impl Sessions {
         self.lock().get(name).map(|known| known.session.clone())
     }
 
-    /// Returns a session, and what it has seen; a new name begins one.
+    /// Returns a session, and the contents it has seen; a new name begins one.
     pub(super) fn find(&self, name: &Value) -> Result<(Session, Arc<SeenContents>), ToolError> {
         let name = checked(name)?;
         let mut known = self.lock();

@@ -30,7 +30,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         Self { input, most, line: Vec::new(), skipping: false }
     }
 
-    /// Returns the next line; nothing is lost where the future is dropped before it is ready.
+    /// Returns the next line; nothing is lost if the future is dropped before it is ready.
     pub(crate) async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = self.input.fill_buf().await?;
@@ -52,7 +52,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
-    /// Tells whether a line is complete, or is found to be too long.
+    /// Returns whether a line is complete, or is found to be too long.
     fn step(&mut self, is_end: bool, is_too_long: bool) -> Option<Line> {
         if is_too_long {
             self.line = Vec::new();

@@ -1,4 +1,4 @@
-//! Forks that are being made, written down so that one that was interrupted is finished or cleared.
+//! Notes about forks that are being made, so that an interrupted one is finished or cleared.
 //!
 //! A note lies in the history, under a name made of the directory's path. The process that makes the fork
 //! holds a lock on its note, so a note without a lock is one of a process that died. The first line says
@@ -23,11 +23,11 @@ use crate::sys::disk;
 
 const NOTES: &str = "making";
 
-/// The fork that a note is of.
+/// The content of a note about a fork.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ForkNote {
     name: String,
-    /// The state it begins with, as it was typed.
+    /// Its first state, as it was typed.
     state: String,
     directory: String,
     /// Whether the directory was made for the fork.
@@ -46,15 +46,15 @@ impl ForkNote {
         settings::text_path(&self.directory)
     }
 
-    /// Tells whether the same command makes both; a directory that was left by the first is not new.
+    /// Returns whether the same command made both; a directory that the first one left is no longer new.
     fn is_by_same_command(&self, other: &Self) -> bool {
         Self { is_new: other.is_new, ..self.clone() } == *other
     }
 
-    /// Returns the fork, where it was interrupted when all but the last steps were done.
+    /// Returns the fork if it was complete except for the last steps.
     fn made(&self, project: &Project) -> Result<Option<Project>, CliError> {
         let directory = self.directory()?;
-        Ok(project.find_branch(&self.name)?.filter(|fork| fork.root == directory))
+        Ok(project.find_fork(&self.name)?.filter(|fork| fork.root == directory))
     }
 }
 
@@ -63,8 +63,8 @@ impl ForkNote {
 pub(crate) struct IncompleteFork(Option<Note>);
 
 impl IncompleteFork {
-    /// Writes down that a directory, which is new or empty, becomes a fork; clears what an interrupted fork
-    /// left in it, and refuses one that another process makes a fork.
+    /// Notes that a directory, which is new or empty, becomes a fork; clears what an interrupted fork
+    /// left in it, and fails if another process makes a fork there.
     ///
     /// Of a directory with something else in it nothing is written down: it is refused later.
     pub(crate) fn begin(project: &Project, making: &ForkNote) -> Result<Self, CliError> {
@@ -93,19 +93,19 @@ impl IncompleteFork {
         Ok(Self(Some(note)))
     }
 
-    /// Says which snapshot the files come from that are about to be written.
+    /// Records the snapshot of the files that are written next.
     pub(crate) fn begin_files(&self, snapshot: &SnapshotId) -> Result<(), CliError> {
         self.0.as_ref().map_or(Ok(()), |note| note.append(&format!("{snapshot}\n")))
     }
 
-    /// Forgets the note: the fork is made.
+    /// Removes the note of a complete fork.
     pub(crate) fn forget(&self) {
         if let Some(note) = &self.0 {
             note.remove();
         }
     }
 
-    /// Forgets the note of a fork that could not be made, unless files of it are left.
+    /// Removes the note of a fork that could not be made, unless files of it are left.
     pub(crate) fn give_up(&self, making: &ForkNote) {
         if making.directory().is_ok_and(|directory| is_empty(&directory)) {
             self.forget();
@@ -125,7 +125,7 @@ pub(crate) fn finish(project: &Project, making: &ForkNote) -> Result<Option<Proj
     Ok(making.is_by_same_command(left).then_some(fork))
 }
 
-/// Clears what interrupted forks left in other directories. Where that cannot be done, the command that
+/// Clears what interrupted forks left in other directories. If that fails, the command that
 /// was interrupted says why when it is given again.
 pub(crate) fn clear_others(project: &Project, making: &ForkNote) -> Result<(), CliError> {
     let notes = notes(project)?;
@@ -160,14 +160,14 @@ fn clear_other(project: &Project, path: PathBuf) -> Result<(), CliError> {
 struct Note {
     path: PathBuf,
     file: File,
-    /// The fork that a process began to make, where it came to saying so.
+    /// The fork that a process began to make; `None` if it died before it recorded it.
     making: Option<ForkNote>,
     /// The snapshot whose files it began to write.
     snapshot: Option<SnapshotId>,
 }
 
 impl Note {
-    /// Reads the note of a process that died; `None` where there is none.
+    /// Reads the note of a process that died; `None` if there is none.
     fn left(path: PathBuf) -> Result<Option<Self>, CliError> {
         if !disk::is_file(&path) {
             return Ok(None);
@@ -183,19 +183,19 @@ impl Note {
         let mut text = String::new();
         let read = (&file).read_to_string(&mut text);
         read.map_err(|error| CliError::host("cannot read", &path, error))?;
-        // A line without its end is one that the process died in.
+        // A line without a newline was cut off when the process died.
         let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         let making = lines.next().and_then(|line| serde_json::from_str(line).ok());
         let snapshot = lines.next().and_then(|line| line.parse().ok());
         Ok(Self { path, file, making, snapshot })
     }
 
-    /// Tells whether the process died before it wrote any file of the fork.
+    /// Returns whether the process died before it wrote any file of the fork.
     fn is_of_no_files(&self) -> bool {
         self.making.is_some() && self.snapshot.is_none()
     }
 
-    /// Says which fork is made, and no more.
+    /// Writes the first line, which names the fork.
     fn write_first(&self, making: &ForkNote) -> Result<(), CliError> {
         let line = serde_json::to_string(making).map_err(|error| CliError::other(&error))?;
         self.file.set_len(0).map_err(|error| cannot_write(&self.path, error))?;
@@ -212,7 +212,7 @@ impl Note {
         let _ = disk::remove(&self.path);
     }
 
-    /// Removes the files that an interrupted fork left; removes nothing where anything else is there.
+    /// Removes the files that an interrupted fork left, unless there are other files.
     fn clear(&self, project: &Project, directory: &Path) -> Result<(), CliError> {
         if disk::is_gone(directory) {
             return Ok(());
@@ -279,7 +279,7 @@ fn look(
     Ok(())
 }
 
-/// Tells whether the state has the same at a path; of a directory, only that it has one too.
+/// Returns whether the state has the same at a path; of a directory, only that it has one too.
 fn is_same(
     files: &dyn Tree,
     state: &dyn Tree,

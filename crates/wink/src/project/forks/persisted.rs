@@ -1,5 +1,5 @@
-//! Forks between a server and the commands: those that an agent made are kept as forks that the commands know
-//! when the server ends, and those that the commands know have names there.
+//! Forks shared by servers and commands: forks that agents made are kept when their server ends, so that
+//! commands find them, and a server finds the forks of commands by name.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,33 +9,32 @@ use wink_fs::{Error, ErrorKind, MergeOptions, Merged, Operation, Pin, SnapshotId
 
 use crate::cli::state_ref;
 use crate::error::CliError;
-use crate::project::forks::merge_base;
-use crate::project::settings::{Branch, MergeBase, Settings};
+use crate::project::settings::{ForkSettings, MergeBase, Settings};
 use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::output;
 
-/// Where forks are kept whose files are in no directory.
+/// The history in which forks without a directory are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct PersistedForks {
     /// The directory of the history.
     pub(crate) directory: PathBuf,
-    /// Whether a person wants to be told of them.
+    /// Whether to print notes about them.
     pub(crate) is_talkative: bool,
 }
 
-/// A fork that a server leaves.
+/// A fork that is left when a server ends.
 pub(crate) struct Left<'a> {
     pub(crate) fork: &'a Workspace,
     pub(crate) name: &'a str,
-    /// The snapshot that it began with.
+    /// Its first snapshot.
     pub(crate) base: SnapshotId,
-    /// The snapshot that it is kept as.
+    /// The snapshot with its files.
     pub(crate) kept: SnapshotId,
 }
 
 impl PersistedForks {
-    /// Tells a person, who may not want to be told.
+    /// Prints a note, unless they are turned off.
     pub(crate) fn tell(&self, note: &str) {
         tracing::info!("{note}");
         if self.is_talkative {
@@ -43,13 +42,13 @@ impl PersistedForks {
         }
     }
 
-    /// Returns the snapshot that has the files of a fork which a person made, or that was kept.
+    /// Returns the last snapshot of a fork that the user made, or that was kept.
     pub(crate) fn find(&self, name: &str) -> wink_fs::Result<Option<SnapshotId>> {
-        let found = self.project().and_then(|project| state_ref::branch(&project, name));
+        let found = self.project().and_then(|project| state_ref::fork(&project, name));
         Ok(found.map_err(|failure| unknown(&failure))?.map(|snapshot| snapshot.id))
     }
 
-    /// Makes them known to calls.
+    /// Lets tool calls find them by name.
     pub(crate) fn known_to(self, forks: Forks) -> Forks {
         let (found, merged) = (self.clone(), self);
         forks
@@ -57,8 +56,8 @@ impl PersistedForks {
             .and_merging(move |files, name, options| merged.merge(files, name, options))
     }
 
-    /// Brings in a fork that was kept, as `wink merge` does; `None` where none has that name, or in a workspace
-    /// that is a fork itself and has none of its own.
+    /// Merges a kept fork, as `wink merge` does; `None` if there is none of this name, or the workspace is a fork
+    /// itself.
     pub(crate) fn merge(
         &self,
         files: &Workspace,
@@ -66,18 +65,26 @@ impl PersistedForks {
         options: &MergeOptions,
     ) -> wink_fs::Result<Option<Merged>> {
         let here = self.project().map_err(|failure| unknown(&failure))?;
-        if here.settings.branch.is_some() {
+        if here.settings.fork.is_some() {
             return Ok(None);
         }
-        let Some(project) = here.find_branch(name).map_err(|failure| unknown(&failure))? else {
+        let Some(project) = here.find_fork(name).map_err(|failure| unknown(&failure))? else {
             return Ok(None);
         };
-        let Some(branch) = &project.settings.branch else { return Ok(None) };
-        let kept = branch.kept.clone().ok_or_else(|| in_a_directory(name))?;
-        let merged = files.merge_states(&*merge_base::base(files, branch)?, &*kept, options)?;
+        let Some(fork) = &project.settings.fork else { return Ok(None) };
+        let kept = fork.kept.clone().ok_or_else(|| in_a_directory(name))?;
+        let base = project::merge_base(files, fork)?;
+        let merged = files.merge_states(&*base, &*kept, options)?;
         if merged.is_to_be_remembered() {
             let saved = merged.saved.map(|id| id.to_string());
-            remember_merge(files, project, MergeBase { theirs: kept, saved });
+            let record = || -> Result<(), CliError> {
+                let theirs = files.next_merge_base(&*base, kept.parse()?, &merged)?.to_string();
+                project::record_merge(files, project, MergeBase { theirs, saved })
+            };
+            // The merge is done; if it cannot be recorded, the next merge finds the same changes on both sides.
+            if let Err(error) = record() {
+                tracing::warn!("a merge is not remembered: {}", error.message());
+            }
         }
         Ok(Some(merged))
     }
@@ -86,60 +93,124 @@ impl PersistedForks {
         Project::read(&self.directory)?.ok_or_else(|| CliError::no_store(&self.directory))
     }
 
-    /// Keeps a fork under its name, or the next one that is free, and returns that; `None` in a workspace that
-    /// is a fork itself and has none of its own.
+    /// Keeps a fork under its name, or the next free one; returns the name and the directory of its settings, or `None`
+    /// if the workspace is a fork itself.
     pub(crate) fn remember(
         &self,
         files: &Workspace,
         left: &Left<'_>,
-    ) -> Result<Option<String>, CliError> {
+    ) -> wink_fs::Result<Option<(String, PathBuf)>> {
+        self.try_remember(files, left).map_err(|failure| unsaved(&failure))
+    }
+
+    fn try_remember(
+        &self,
+        files: &Workspace,
+        left: &Left<'_>,
+    ) -> Result<Option<(String, PathBuf)>, CliError> {
         let project = self.project()?;
-        if project.settings.branch.is_some() {
+        if project.settings.fork.is_some() {
             return Ok(None);
         }
-        // Others, of this server and of others, look for a name too.
+        // Other threads and processes may choose a name at the same time.
         let _held = project.hold_names()?;
         let name = free_name(&project, files, left.name)?;
-        let place = project.new_branch(&name)?;
-        // What a process kept for this one that died before it was made.
+        let place = project.new_fork_directory(&name)?;
+        // Records of a process that died before it had made this fork.
         project.forget_unmade(&place);
-        let branch = Branch::new(&name, &left.base.to_string(), &project.directory)?;
-        let written = pinned(files, left, &place, branch)
-            .and_then(|branch| write(&project, &place, branch))
+        let fork = ForkSettings::new(&name, &left.base.to_string(), &project.directory)?;
+        let written = pinned(files, left, &place, fork)
+            .and_then(|fork| write(&project, &place, fork))
             .inspect_err(|_| project.forget_unmade(&place));
-        written.map(|()| Some(name))
+        written.map(|()| Some((name, place)))
+    }
+
+    /// Records a newer snapshot with the files of a fork; returns `false` if a command deleted the fork meanwhile.
+    pub(crate) fn update(
+        &self,
+        files: &Workspace,
+        place: &Path,
+        kept: SnapshotId,
+    ) -> wink_fs::Result<bool> {
+        let failed = |failure: CliError| unsaved(&failure);
+        let Some(mut project) = Project::read(place).map_err(failed)? else { return Ok(false) };
+        let store = files.snapshot_store()?;
+        let owner = project.pin_owner();
+        // Before it is recorded: a snapshot that a fork needs is never without its pin.
+        store.pin(&Pin::new(kept, owner.clone()))?;
+        let changed = project.change(|settings| {
+            let fork = settings.fork.as_mut();
+            Ok(fork.and_then(|fork| fork.kept.replace(kept.to_string())))
+        });
+        if let Some(before) = changed.map_err(failed)?.and_then(|id| id.parse().ok()) {
+            store.unpin(&before, &owner)?;
+        }
+        Ok(true)
+    }
+
+    /// Records the last state of a fork that was merged.
+    pub(crate) fn record_merge(
+        &self,
+        files: &Workspace,
+        place: &Path,
+        fork: &Workspace,
+        name: &str,
+    ) -> wink_fs::Result<()> {
+        let message = format!("fork {name}, as it was when it was merged last");
+        let Some(merge) = files.keep_last_merge(fork, &message)? else { return Ok(()) };
+        let failed = |failure: CliError| unsaved(&failure);
+        let Some(project) = Project::read(place).map_err(failed)? else { return Ok(()) };
+        let saved = merge.saved.map(|id| id.to_string());
+        let point = MergeBase { theirs: merge.theirs.to_string(), saved };
+        project::record_merge(files, project, point).map_err(failed)
+    }
+
+    /// Deletes the records of a fork without unmerged work, its settings last: if the process dies before, commands
+    /// still find the fork.
+    pub(crate) fn forget(&self, files: &Workspace, place: &Path) -> wink_fs::Result<()> {
+        let failed = |failure: CliError| unsaved(&failure);
+        let Some(fork) = Project::read(place).map_err(failed)? else { return Ok(()) };
+        let store = files.snapshot_store()?;
+        for id in fork.settings.fork.iter().flat_map(ForkSettings::needed) {
+            if let Ok(id) = id.parse() {
+                store.unpin(&id, &fork.pin_owner())?;
+            }
+        }
+        let here = self.project().map_err(failed)?;
+        here.open_store().map_err(failed)?.forget_fork(&fork.key())?;
+        let _held = here.hold_settings().map_err(failed)?;
+        let removed = disk::remove_all(place);
+        removed.map_err(|error| unsaved(&CliError::host("cannot delete", place, error)))
     }
 }
 
-/// Says nothing of where they are: it is a model that asks.
+/// The message for the model names no directory.
 fn unknown(failure: &CliError) -> Error {
     tracing::warn!("which forks there are is not known: {}", failure.message());
-    Error::new(Operation::OpenStore, ErrorKind::Unavailable).with_detail(
-        "the forks of this workspace cannot be read; ask the person who runs the server",
-    )
+    Error::new(Operation::OpenStore, ErrorKind::Unavailable)
+        .with_detail("cannot read the forks of this workspace; ask the person who runs the server")
 }
 
-/// Refuses a fork whose files are those of a directory, to which no door leads from here.
+/// The message for the model names no directory.
+fn unsaved(failure: &CliError) -> Error {
+    tracing::warn!("a fork is not recorded: {}", failure.message());
+    Error::new(Operation::Snapshot, ErrorKind::Unavailable)
+        .with_detail("cannot write the records of the fork; ask the person who runs the server")
+}
+
+/// Fails for a fork in a directory, which the server cannot reach.
 fn in_a_directory(name: &str) -> Error {
     Error::new(Operation::Merge, ErrorKind::Unsupported).with_detail(format!(
-        "a person made the fork `{name}`, in a directory of its own: ask for `wink merge {name}`, or look at its \
-         last snapshot with diff and `to`"
+        "the user made the fork `{name}` in its own directory: ask for `wink merge {name}`, or compare its last \
+         snapshot with diff and `to`"
     ))
 }
 
-/// What was brought in is here already: where that is not remembered, the next merge finds it the same on both
-/// sides.
-fn remember_merge(files: &Workspace, project: Project, point: MergeBase) {
-    if let Err(failure) = merge_base::remember(files, project, point) {
-        tracing::warn!("a merge is not remembered: {}", failure.message());
-    }
-}
-
-/// Returns the name, with a number where a fork or a snapshot has it already.
+/// Returns the name, with a number if a fork or a tag has it.
 fn free_name(project: &Project, files: &Workspace, name: &str) -> Result<String, CliError> {
-    let branches = project.branches()?;
-    let names = branches.whole.into_iter().filter_map(|it| it.settings.branch).map(|it| it.name);
-    let damaged = branches.damaged.into_iter().map(|it| it.key);
+    let forks = project.forks()?;
+    let names = forks.whole.into_iter().filter_map(|it| it.settings.fork).map(|it| it.name);
+    let damaged = forks.damaged.into_iter().map(|it| it.key);
     let tags = files.snapshots()?.into_iter().filter_map(|it| it.tag);
     let taken: HashSet<_> = names.chain(damaged).chain(tags).collect();
     let (mut free, mut number) = (name.to_owned(), 1);
@@ -150,32 +221,32 @@ fn free_name(project: &Project, files: &Workspace, name: &str) -> Result<String,
     Ok(free)
 }
 
-/// Keeps from being pruned what a merge of a fork needs, and says what that is.
+/// Pins the snapshots that a merge of the fork needs, and records them.
 fn pinned(
     files: &Workspace,
     left: &Left<'_>,
     place: &Path,
-    branch: Branch,
-) -> Result<Branch, CliError> {
-    let owner = project::pin_owner(&project::branch_key(place));
+    fork: ForkSettings,
+) -> Result<ForkSettings, CliError> {
+    let owner = project::pin_owner(&project::fork_key(place));
     let pin = |id| files.snapshot_store()?.pin(&Pin::new(id, owner.clone()));
     [left.base, left.kept].into_iter().try_for_each(pin)?;
-    let mut branch = branch.kept_as(left.kept.to_string());
+    let mut fork = fork.kept_as(left.kept.to_string());
     let message = format!("fork {}, as it was when it was merged last", left.name);
     if let Some(merge) = files.keep_last_merge(left.fork, &message)? {
         pin(merge.theirs)?;
         let saved = merge.saved.map(|id| id.to_string());
-        branch.merged(MergeBase { theirs: merge.theirs.to_string(), saved });
+        fork.merged(MergeBase { theirs: merge.theirs.to_string(), saved });
     }
-    Ok(branch)
+    Ok(fork)
 }
 
-/// Writes the settings of a fork, by which it is found; it stands in the place of the directory that it does
-/// not have.
-fn write(project: &Project, place: &Path, branch: Branch) -> Result<(), CliError> {
-    let settings = Settings::of_branch(place, project.settings.exclude.clone(), branch)?;
+/// Writes the settings of a fork, by which it is found; its root is the settings directory, because it has
+/// no other.
+fn write(project: &Project, place: &Path, fork: ForkSettings) -> Result<(), CliError> {
+    let settings = Settings::of_fork(place, project.settings.exclude.clone(), fork)?;
     disk::make_private(place).map_err(|error| CliError::host("cannot write", place, error))?;
-    project.write_branch(settings, place)
+    project.write_fork(settings, place)
 }
 
 #[cfg(test)]
@@ -198,7 +269,7 @@ mod tests {
         (directory, Workspace::builder(MemoryBackend::new()).store(store).build(), kept)
     }
 
-    /// Once, it was found before what it needs was safe.
+    /// Once, a fork was found before its snapshots were pinned.
     #[test]
     fn a_fork_whose_snapshots_cannot_be_pinned_is_not_found() {
         let (_directory, files, kept) = workspace();
@@ -208,24 +279,25 @@ mod tests {
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: unknown };
         assert!(kept.remember(&files, &left).is_err());
         let project = kept.project().expect("a project");
-        assert!(project.branches().expect("forks").whole.is_empty());
+        assert!(project.forks().expect("forks").whole.is_empty());
         let pins = project.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
         assert!(pins.iter().all(|it| it.owner != "fork idea"), "{pins:?}");
     }
 
-    /// Once, what named both was refused wherever a state is named.
+    /// Once, a name of both a fork and a tag was ambiguous everywhere.
     #[test]
     fn a_kept_fork_has_no_name_that_a_tag_has() {
         let (_directory, files, kept) = workspace();
         let end = files.snapshot("idea").expect("a snapshot");
         let fork = files.fork(&end).expect("a fork");
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: end.id };
-        assert_eq!(kept.remember(&files, &left).ok().flatten().as_deref(), Some("idea-2"));
+        let name = kept.remember(&files, &left).expect("kept").map(|(name, _)| name);
+        assert_eq!(name.as_deref(), Some("idea-2"));
     }
 
-    /// Once, two servers that ended at the same time could both find it free.
+    /// Once, two servers that ended at the same time could choose the same name.
     #[test]
-    fn a_name_is_looked_for_when_nobody_else_gives_one() {
+    fn a_name_is_chosen_when_none_is_given() {
         let (_directory, files, kept) = workspace();
         let end = files.snapshot("end").expect("a snapshot");
         let fork = files.fork(&end).expect("a fork");
@@ -236,16 +308,17 @@ mod tests {
             let second = scope.spawn(|| kept.remember(&files, &left).expect("kept"));
             thread::sleep(Duration::from_millis(200));
             assert!(!second.is_finished(), "it waits");
-            let place = project.new_branch("first").expect("a place");
-            let branch = Branch::new("idea", &end.id.to_string(), &project.directory);
-            write(&project, &place, branch.expect("a branch")).expect("written");
+            let place = project.new_fork_directory("first").expect("a place");
+            let fork = ForkSettings::new("idea", &end.id.to_string(), &project.directory);
+            write(&project, &place, fork.expect("a fork")).expect("written");
             drop(held);
             second.join().expect("ends")
         });
+        let name = name.map(|(name, _)| name);
         assert_eq!(name.as_deref(), Some("idea-2"), "the other one has its name under another key");
     }
 
-    /// Once, those that looked for a name at the same time found the same one, and only one of them got it.
+    /// Once, of several threads that chose a name at the same time only one succeeded.
     #[test]
     fn forks_that_are_kept_at_the_same_time_have_names_of_their_own() {
         let (_directory, files, kept) = workspace();
@@ -258,6 +331,6 @@ mod tests {
                 scope.spawn(move || kept.remember(files, &left).expect("kept"));
             }
         });
-        assert_eq!(kept.project().and_then(|it| it.branches()).expect("forks").whole.len(), 16);
+        assert_eq!(kept.project().and_then(|it| it.forks()).expect("forks").whole.len(), 16);
     }
 }

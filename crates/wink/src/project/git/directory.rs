@@ -1,7 +1,7 @@
-//! The directory that git keeps its own history in.
+//! The exclusion of `.git`.
 //!
-//! A restore that takes it away, because it was not there when the snapshot was taken, loses a person's
-//! whole repository. So it is excluded for as long as the last snapshot does not hold it, unless a person wants
+//! A restore that removes it, because it did not exist when the snapshot was taken, would lose the user's
+//! whole repository. So it is excluded as long as the last snapshot does not contain it, unless the user wants
 //! it captured.
 
 use wink_fs::{Exclusions, MemoryBackend, StateRef, TreePath, Workspace};
@@ -10,10 +10,10 @@ use crate::error::CliError;
 use crate::project::Project;
 use crate::sys::disk;
 
-/// What excludes it.
+/// The pattern that excludes it.
 pub(crate) const GIT: &str = "/.git";
 
-/// Returns what is excluded from a workspace.
+/// Returns the exclusions of a workspace.
 pub(crate) fn excluded(project: &Project) -> Result<Exclusions, CliError> {
     if disk::is_gone(&project.root.join(".git")) {
         Ok(Exclusions::parse(project.settings.exclude.clone())?)
@@ -22,7 +22,7 @@ pub(crate) fn excluded(project: &Project) -> Result<Exclusions, CliError> {
     }
 }
 
-/// Returns what is excluded for as long as a server runs, in which the directory may be made.
+/// Returns the exclusions for a server: `.git` may be created while it runs.
 pub(crate) fn excluded_for_long(project: &Project) -> Result<Exclusions, CliError> {
     let mut patterns = project.settings.exclude.clone();
     let excluded = Exclusions::parse(patterns.clone())?;
@@ -34,22 +34,21 @@ pub(crate) fn excluded_for_long(project: &Project) -> Result<Exclusions, CliErro
     Ok(Exclusions::parse(patterns)?)
 }
 
-/// Tells whether patterns exclude it.
+/// Returns whether patterns exclude `.git`.
 pub(crate) fn is_excluded_by(patterns: &[String]) -> Result<bool, CliError> {
     Ok(Exclusions::parse(patterns.to_vec())?.matches(&TreePath::parse(".git")?))
 }
 
-/// Tells whether a pattern means it and nothing else.
+/// Returns whether a pattern means only `.git`.
 pub(crate) fn is_named(pattern: &str) -> bool {
     pattern.trim_matches('/') == ".git"
 }
 
-/// Tells whether the last snapshot holds it.
+/// Returns whether the last snapshot contains `.git`.
 fn is_kept(project: &Project, git: &TreePath) -> bool {
     let Ok(store) = project.open_store() else { return false };
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true).store(store).build();
-    let last =
-        kept.current_snapshot_id().ok().flatten().map(|id| StateRef::Snapshot(id.to_string()));
+    let last = kept.current_snapshot_id().ok().flatten().map(StateRef::Snapshot);
     let tree = last.and_then(|last| kept.tree_at(last).ok());
     tree.is_some_and(|tree| tree.stat(git).is_ok())
 }

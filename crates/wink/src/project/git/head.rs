@@ -2,30 +2,45 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use wink_fs::{SnapshotId, TreePath};
 
 use crate::cli::context::Opened;
-use crate::json::GitHead;
 use crate::sys::disk;
 
 /// The file with a line for each snapshot, beside the settings.
 const FILE: &str = "git-heads";
 
-/// Only the newest lines that fit are read, and kept.
+/// Only the newest lines within this size are kept.
 const MAX_NOTES_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Nothing of git's that is read here is larger, in a repository that people work in.
+/// The files of git that are read are smaller, in any real repository.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Writes down where HEAD is, if git's own files are excluded; a note that fails to be kept harms
-/// nothing.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct GitHead {
+    pub(crate) moved: bool,
+    pub(crate) then: String,
+    pub(crate) now: String,
+}
+
+impl GitHead {
+    /// Returns the old and the new position, with short commits.
+    pub(crate) fn shown(&self) -> (String, String) {
+        (short_commit(&self.then), short_commit(&self.now))
+    }
+}
+
+/// Records where HEAD is, if `.git` is excluded; errors are
+/// ignored.
 pub(crate) fn remember(opened: &Opened, snapshot: SnapshotId) {
     if let Some(head) = current(opened) {
         let _ = disk::append_line(&notes(opened), &format!("{snapshot} {head}"), MAX_NOTES_BYTES);
     }
 }
 
-/// Compares where HEAD is with where it was at a snapshot; `None` where one of them is not known.
+/// Compares HEAD with its position at a snapshot; `None` if one of them is unknown.
 pub(crate) fn since(opened: &Opened, snapshot: SnapshotId) -> Option<GitHead> {
     let now = current(opened)?;
     let bytes = disk::read_end(&notes(opened), MAX_NOTES_BYTES).ok()?;
@@ -50,7 +65,7 @@ fn current(opened: &Opened) -> Option<String> {
     let Some(name) = head.strip_prefix("ref: ") else {
         return is_commit(head).then(|| head.to_owned());
     };
-    // What a workspace holds is not to be trusted: the text must be one that a path has.
+    // Files of a workspace are not trusted: the text must be a valid path.
     let branch = TreePath::parse(name).ok()?.to_string();
     let short = branch.strip_prefix("refs/heads/").unwrap_or(&branch);
     Some(match commit_of(opened, name) {
@@ -73,10 +88,18 @@ fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Reads one of git's files through the workspace, which follows no link out of it.
+/// Reads a file of git through the workspace, which follows no link.
 fn read(opened: &Opened, name: &str) -> Option<String> {
     let path = TreePath::parse(&format!(".git/{name}")).ok()?;
     let content = opened.files.tree().open(&path).ok()?;
     let bytes = (content.len() <= MAX_BYTES).then(|| content.read_all().ok())??;
     String::from_utf8(bytes.into()).ok()
+}
+
+fn short_commit(head: &str) -> String {
+    const SHOWN: usize = 10;
+    let (branch, commit) = head.rsplit_once(' ').map_or(("", head), |(branch, it)| (branch, it));
+    let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let commit = if is_commit { &commit[..SHOWN] } else { commit };
+    format!("{branch} {commit}").trim_start().to_owned()
 }

@@ -14,9 +14,9 @@ use crate::serve::http::origin_guard::{HttpRefusal, only_value};
 use crate::serve::token::Token;
 use crate::sys::lock::lock;
 
-/// Requests without the token that are answered as such in a while; more are put off.
+/// Requests without the token that are answered as such in a time window; more get `TOO_MANY`.
 const MOST_FAILURES: u32 = 20;
-const WHILE: Duration = Duration::from_secs(10);
+const WINDOW: Duration = Duration::from_secs(10);
 
 const UNKNOWN: HttpRefusal = (
     StatusCode::UNAUTHORIZED,
@@ -24,14 +24,14 @@ const UNKNOWN: HttpRefusal = (
 );
 const USED: HttpRefusal = (
     StatusCode::UNAUTHORIZED,
-    "Unauthorized: this address works once, and it did; `wink serve` prints another at each start.\n",
+    "Unauthorized: this address was already used; `wink serve` prints a new one at each start.\n",
 );
 const TOO_MANY: HttpRefusal = (
     StatusCode::TOO_MANY_REQUESTS,
     "Too many requests without the right token: wait ten seconds, then send the right one.\n",
 );
 
-/// Holds the secrets of a server.
+/// The secrets of a server.
 #[derive(Debug)]
 pub(crate) struct Auth {
     token: Token,
@@ -44,9 +44,10 @@ pub(crate) struct Auth {
 }
 
 impl Auth {
-    /// Makes the access of a server on a port, and the ticket for one browser.
+    /// Creates the secrets of a server on a port, and the ticket for one browser.
     pub(crate) fn new(token: Token, port: u16) -> io::Result<(Self, Token)> {
-        let (ticket, cookie) = (Token::new()?, Token::new()?);
+        let ticket = Token::new()?;
+        let cookie = Token::new()?;
         // Browsers send a cookie to every port of a host, so each server has its own.
         let cookie_name = format!("wink-{port}");
         let failures = Mutex::new((Instant::now(), 0));
@@ -69,7 +70,8 @@ impl Auth {
         if std::mem::replace(&mut ticket.1, true) {
             return Err(USED);
         }
-        let (name, value) = (&self.cookie_name, self.cookie.reveal());
+        let name = &self.cookie_name;
+        let value = self.cookie.reveal();
         Ok(format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/"))
     }
 
@@ -83,7 +85,7 @@ impl Auth {
     /// Counts a failure, to slow down a client that guesses; one that knows the token is not slowed down.
     fn failed(&self) -> HttpRefusal {
         let mut failures = lock(&self.failures);
-        if failures.0.elapsed() > WHILE {
+        if failures.0.elapsed() > WINDOW {
             *failures = (Instant::now(), 0);
         }
         failures.1 = failures.1.saturating_add(1);

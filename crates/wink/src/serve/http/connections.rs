@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Accepting fails when the process has no file handle left; trying at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Says how to end what would not end with the connections.
+/// How to end work that would not end with the connections.
 pub(crate) struct Ending<E, H> {
     pub(crate) end: E,
     /// Makes `end` stop waiting for requests that are still running.
@@ -57,7 +57,7 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
         }
     }
     drop(listeners);
-    // Past the grace period, or told so again, the connections are cut, for which nothing is left to do here.
+    // Past the grace period, or at another stop signal, the connections are cut.
     let cut = Notify::new();
     let requests = async {
         tokio::select! {
@@ -74,12 +74,14 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
 }
 
 /// The connections that there can be at the same time.
+///
+/// tower's limit counts requests, not connections, and cannot close an idle connection to make room.
 struct ConnectionLimit {
     free: Arc<Semaphore>,
     unauthenticated: Unauthenticated,
 }
 
-/// The place of one connection.
+/// The slot of one connection.
 struct Place {
     _taken: OwnedSemaphorePermit,
     pending: Arc<Pending>,
@@ -93,7 +95,7 @@ impl Default for ConnectionLimit {
 }
 
 impl ConnectionLimit {
-    /// Waits for a connection. Where there is no place for it, closes the oldest one whose client has not shown the
+    /// Waits for a connection. If no slot is free, closes the oldest one whose client has not shown the
     /// token, so that such clients cannot keep others out.
     async fn accept(&self, listeners: &[TcpListener]) -> Option<(TcpStream, Place)> {
         let stream = accept(listeners).await.ok()?;
@@ -127,7 +129,8 @@ fn spawn(
 ) {
     let timer = HeaderTimeout::new();
     let stream = WriteTimeout::new(stream, WRITE_TIMEOUT, timer.clone());
-    let (pending, app) = (place.pending.clone(), TowerToHyperService::new(app));
+    let pending = place.pending.clone();
+    let app = TowerToHyperService::new(app);
     let connection = http1::Builder::new()
         .timer(timer)
         .header_read_timeout(header_timeout::IDLE)
@@ -162,11 +165,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a3_65_a_client_that_asks_for_nothing_more_is_given_up_after_a_minute() {
         let (near, mut far) = duplex(1 << 16);
-        let (places, graceful) = (ConnectionLimit::default(), GracefulShutdown::new());
+        let places = ConnectionLimit::default();
+        let graceful = GracefulShutdown::new();
         let app = Router::new().route("/", get(async || "hello"));
         spawn(near, places.place().await.expect("a place"), app, graceful.watcher());
         far.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.expect("it listens");
-        let (mut all, began) = (String::new(), Instant::now());
+        let mut all = String::new();
+        let began = Instant::now();
         far.read_to_string(&mut all).await.expect("it is closed");
         assert!(all.starts_with("HTTP/1.1 200 ") && all.ends_with("hello"), "{all}");
         let took = began.elapsed();

@@ -27,7 +27,8 @@ use crate::serve::http::unauthenticated::Pending;
 
 /// The largest body of a request.
 pub(crate) const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
-/// Bounds the time in which a request's body must arrive.
+/// Bounds the time in which a request's body must arrive. tower-http bounds only the time between two frames, so a
+/// client that sends a byte a second would hold its slot for as long as it likes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bounds the time in which a client that was refused may go on sending: cut off at once, it would not hear why.
@@ -91,7 +92,8 @@ pub(crate) struct Guard {
 impl Guard {
     /// Makes the guard of a server that listens on an address.
     pub(crate) fn new(address: SocketAddr, access: Arc<Auth>) -> Self {
-        let (ip, port) = (address.ip(), address.port());
+        let ip = address.ip();
+        let port = address.port();
         let mut names = vec![host_of(ip)];
         if ip.is_loopback() {
             names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
@@ -120,7 +122,7 @@ impl Guard {
         pending.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)
     }
 
-    /// Tells whether a host is one of the server's: by its names, or, where it has every address, by
+    /// Returns whether a host is one of the server's: by its names, or, where it has every address, by
     /// any address. An attacker can make only a name lead here (DNS rebinding).
     fn is_host(&self, host: &str) -> bool {
         let is_address = |port: u16| host.parse::<SocketAddr>().is_ok_and(|it| it.port() == port);
@@ -149,7 +151,7 @@ impl Guard {
     }
 }
 
-/// Turns away what the guard does not admit and marks every answer.
+/// Rejects requests that the guard does not admit, and marks every answer.
 pub(crate) async fn check(
     State(guard): State<Arc<Guard>>,
     request: Request,
@@ -160,7 +162,7 @@ pub(crate) async fn check(
             Ok(request) => next.run(request).await,
             Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
         },
-        // A client that is turned away does not keep a connection that others wait for.
+        // A rejected client does not keep a connection that others wait for.
         Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
     };
     if response.status() == StatusCode::UNAUTHORIZED {
@@ -172,7 +174,7 @@ pub(crate) async fn check(
     response
 }
 
-/// Takes in the whole body, in bounded time and space, so that a slow client holds no slot for long.
+/// Reads the whole body, in bounded time and space, so that a slow client holds no slot for long.
 async fn received(request: Request) -> Result<Request, HttpRefusal> {
     let (mut head, body) = request.into_parts();
     // No handler behind this needs the secrets, and headers that are removed are never logged.
@@ -221,7 +223,7 @@ pub(crate) fn only_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Optio
     values.next().is_none().then(|| value.to_str().ok())?
 }
 
-/// Tells whether a body is said to be longer than what is taken.
+/// Returns whether the announced length of a body exceeds the limit.
 fn is_too_long(headers: &HeaderMap) -> bool {
     let said = headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok());
     said.and_then(|said| said.parse().ok()).is_some_and(|said: u64| said > MAX_BODY_BYTES as u64)

@@ -1,4 +1,4 @@
-//! Connections whose client has not shown the token yet: they make room where there is none.
+//! Connections whose client has not shown the token yet: the oldest is closed if no slot is free.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::sys::lock::lock;
 
-/// Holds all of them, oldest first; a clone holds the same ones.
+/// All of them, oldest first; a clone is another handle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unauthenticated(Arc<Mutex<Waiting>>);
 
@@ -30,11 +30,13 @@ pub(crate) struct Pending {
 impl Unauthenticated {
     /// Adds a connection that has just begun.
     pub(crate) fn add(&self) -> Arc<Pending> {
-        let (mut waiting, sent_away) = (lock(&self.0), Arc::new(Notify::new()));
+        let mut waiting = lock(&self.0);
+        let sent_away = Arc::new(Notify::new());
         waiting.last += 1;
         let number = waiting.last;
         waiting.all.insert(number, sent_away.clone());
-        let (is_known, among) = (AtomicBool::new(false), self.clone());
+        let is_known = AtomicBool::new(false);
+        let among = self.clone();
         Arc::new(Pending { number, sent_away, is_known, among })
     }
 
@@ -51,7 +53,7 @@ impl Unauthenticated {
 }
 
 impl Pending {
-    /// Takes note that the token was shown; tells whether that was before it was sent away.
+    /// Takes note that the token was shown; returns whether that was before it was sent away.
     pub(crate) fn admit(&self) -> bool {
         if !self.is_known.load(Ordering::Relaxed) && self.among.remove(self.number) {
             self.is_known.store(true, Ordering::Relaxed);
@@ -84,9 +86,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_oldest_goes_first_and_nobody_who_is_known() {
+    async fn the_oldest_goes_first_and_no_authenticated_one() {
         let all = Unauthenticated::default();
-        let (known, first, second) = (all.add(), all.add(), all.add());
+        let known = all.add();
+        let first = all.add();
+        let second = all.add();
         assert!(known.admit() && known.admit());
         all.send_oldest_away();
         assert!(has_to_go(&first).await && !has_to_go(&second).await && !has_to_go(&known).await);
@@ -99,7 +103,8 @@ mod tests {
     #[tokio::test]
     async fn a_connection_that_has_ended_is_none_to_send_away() {
         let all = Unauthenticated::default();
-        let (gone, stays) = (all.add(), all.add());
+        let gone = all.add();
+        let stays = all.add();
         drop(gone);
         all.send_oldest_away();
         assert!(has_to_go(&stays).await);

@@ -12,8 +12,8 @@ use crate::serve::http::header_timeout::HeaderTimeout;
 
 /// Passes everything on, and fails when nothing could be written for too long.
 ///
-/// Reading has bounds of its own, by the request, and is told to the timer that measures them. A client that sends and never reads would else hold
-/// its connection until it goes away.
+/// A client that sends requests and never reads would otherwise hold its connection until it goes away: hyper and
+/// tower have no timeout for writes. Reading has bounds of its own, measured by the timer that is told of every read.
 #[derive(Debug)]
 pub(crate) struct WriteTimeout<S> {
     stream: S,

@@ -1,4 +1,4 @@
-//! Files that several processes add lines to.
+//! Files to which several processes append lines.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::{open_to_append, read_end, replace};
 
-/// Appends a line to a file that only its owner has access to, in one step.
+/// Appends a line to a private file, atomically.
 ///
-/// Of a file that is twice as long as `most` by then, only the last lines stay that fit into it.
+/// A file longer than twice `most` is cut to its last lines that fit into `most`.
 pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> {
     let mut file = open_alone(path)?;
     file.write_all(format!("{line}\n").as_bytes())?;
@@ -21,7 +21,7 @@ pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> 
     replace(path, &end[whole..])
 }
 
-/// Opens a file for appending when no other process does; one that was replaced meanwhile is opened again.
+/// Opens and locks a file for appending; a file that was replaced meanwhile is opened again.
 fn open_alone(path: &Path) -> io::Result<File> {
     loop {
         let file = open_to_append(path)?;

@@ -19,24 +19,24 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::lines::append_line;
 
-/// Nothing that is read here is larger than this.
+/// The largest file that is read.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How long the caller waits for a lock that is held only briefly.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it tries again.
+/// The time between two attempts.
 const TURN: Duration = Duration::from_millis(5);
 
-/// How much of a file is read to tell what it is.
+/// How much of a file is read to recognise its format.
 const TELLING_BYTES: u64 = 4096;
 
-/// Returns a path without links in it.
+/// Resolves all links in a path.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
 }
 
-/// Returns a path without links in that part of it which is there.
+/// Resolves the links in the existing part of a path.
 pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     match (real_path(path), path.parent(), path.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == ErrorKind::NotFound => {
@@ -46,12 +46,12 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Tells whether it is certain that nothing is at a path.
+/// Returns whether a path certainly does not exist.
 pub(crate) fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
-/// Tells apart two states of a file that another process replaced or wrote.
+/// Identifies a state of a file; it changes when another process writes or replaces the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     file: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Stamp {
     changed: (i64, i64),
 }
 
-/// Looks at the state of a file without reading it.
+/// Returns the stamp of a file without reading it.
 pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
     let found = fs::metadata(path)?;
     Ok(Stamp {
@@ -71,33 +71,28 @@ pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
     })
 }
 
-/// Returns the size of a file that is there.
-pub(crate) fn size(path: &Path) -> Option<u64> {
-    fs::metadata(path).ok().map(|found| found.len())
-}
-
-/// Tells whether a file is there.
+/// Returns whether a path is a file.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Tells whether a file is there that can be started.
+/// Returns whether a path is an executable file.
 pub(crate) fn is_program(path: &Path) -> bool {
     let is_program = |it: fs::Metadata| it.is_file() && it.permissions().mode() & 0o111 != 0;
     fs::metadata(path).is_ok_and(is_program)
 }
 
-/// Tells whether only its owner has access to a directory.
+/// Returns whether only its owner has access to a directory.
 pub(crate) fn is_private(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.permissions().mode() & 0o077 == 0)
 }
 
-/// Takes the access of everybody but its owner to a directory away.
+/// Makes a directory private to its owner.
 pub(crate) fn keep_private(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// Tells whether a file in a directory can share the content of another; leaves nothing there.
+/// Returns whether a file in a directory can share the content of another; leaves nothing there.
 pub(crate) fn can_clone(directory: &Path) -> io::Result<bool> {
     let place = |name: &str| directory.join(format!(".clone-{name}-{}", std::process::id()));
     let (from, to) = (place("from"), place("to"));
@@ -109,7 +104,7 @@ pub(crate) fn can_clone(directory: &Path) -> io::Result<bool> {
     tried
 }
 
-/// Makes a directory and its missing parents, as a person would.
+/// Makes a directory and its missing parents, with default permissions.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
@@ -119,14 +114,14 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// Makes a file where it is not there, to read and to add to, and holds a lock on it as long as the value is
-/// there; WouldBlock where another process does.
+/// Opens or creates a file for reading and appending, and holds a lock on it until the value is dropped;
+/// WouldBlock if another process holds it.
 pub(crate) fn hold(path: &Path) -> io::Result<File> {
     loop {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).mode(0o600).open(path)?;
         file.try_lock()?;
-        // The one that held it may have removed it meanwhile: a lock on that file keeps no process out.
+        // The last holder may have removed the file: a lock on an unlinked file excludes no other process.
         let (held, there) = (file.metadata()?, fs::metadata(path));
         if there.is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino())) {
             return Ok(file);
@@ -134,7 +129,7 @@ pub(crate) fn hold(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The same, and waits for a while where another process, or another thread, holds it.
+/// Holds a lock like [`hold`], and waits for a while if another process or thread holds it.
 pub(crate) fn wait_to_hold(path: &Path) -> io::Result<File> {
     let (file, began) = (open_to_append(path)?, Instant::now());
     loop {
@@ -146,14 +141,14 @@ pub(crate) fn wait_to_hold(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns what a file begins with, as much as tells what it is; nothing where it cannot be read.
+/// Returns the first bytes of a file; empty if it cannot be read.
 pub(crate) fn beginning(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = File::open(path).and_then(|file| file.take(TELLING_BYTES).read_to_end(&mut bytes));
     bytes
 }
 
-/// Reads a small file; `None` where it is not there.
+/// Reads a small file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     match File::open(path) {
@@ -165,7 +160,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Reads at most so many of the last bytes of a file; nothing where it is not there.
+/// Reads at most this many bytes from the end of a file; empty if it does not exist.
 pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut file = match File::open(path) {
@@ -178,7 +173,7 @@ pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the names in a directory, sorted; none where it is not there.
+/// Returns the names in a directory, sorted; empty if it does not exist.
 pub(crate) fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -190,7 +185,7 @@ pub(crate) fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Removes a directory of the history, with all that is in it.
+/// Removes a directory of the history with everything in it.
 pub(crate) fn remove_all(directory: &Path) -> io::Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -203,19 +198,19 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Returns the directories of a path that are not there, the innermost first.
+/// Returns the missing directories of a path, the innermost first.
 pub(crate) fn missing(path: &Path) -> Vec<PathBuf> {
     path.ancestors().take_while(|it| is_gone(it)).map(Path::to_owned).collect()
 }
 
-/// Takes directories away again that were made for nothing; what has something in it stays.
+/// Removes directories that were made in vain, if they are empty.
 pub(crate) fn remove_empty(directories: &[PathBuf]) {
     let _ = directories.iter().try_for_each(fs::remove_dir);
 }
 
-/// Makes a directory as a whole: it appears under its name with all that `fill` puts into it.
+/// Makes a directory atomically: it appears with everything that `fill` puts into it.
 ///
-/// Something that is there already, other than an empty directory, stays, and it is AlreadyExists.
+/// AlreadyExists if there is anything but an empty directory.
 pub(crate) fn publish<E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<(), E>,
@@ -258,11 +253,11 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Reads a small file, and refuses one that others have access to.
+/// Reads a small file; fails if other users can access it.
 pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        let why = "others have access to it; take that away with `chmod 600`";
+        let why = "other users can access it; make it private with `chmod 600`";
         return Err(io::Error::new(ErrorKind::PermissionDenied, why));
     }
     let mut bytes = Vec::new();
@@ -270,12 +265,12 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Removes a file of this program's own.
+/// Removes a file of the command line itself.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Writes a new file that only its owner has access to, and that appears with its whole content.
+/// Writes a new private file, which appears with its whole content.
 pub(crate) fn write_new_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = beside(path);
     let written =
@@ -290,14 +285,14 @@ pub(crate) fn write_new_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Returns a name for what is to take the place of a file.
+/// Returns a temporary name beside a file.
 fn beside(path: &Path) -> PathBuf {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".new-{}", std::process::id()));
     temporary.into()
 }
 
-/// Writes a file that only its owner has access to; replaces one that may be there, in one step.
+/// Writes a private file, atomically replacing an existing one.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = beside(path);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));

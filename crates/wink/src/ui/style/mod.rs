@@ -1,4 +1,4 @@
-//! Colours for people; what is said is said without them too.
+//! Colours, and text that is safe to print on a terminal.
 
 mod patch;
 
@@ -13,7 +13,7 @@ const PLACE: Style = AnsiColor::Cyan.on_default();
 const STRONG: Style = Style::new().effects(Effects::BOLD);
 const FAINT: Style = Style::new().effects(Effects::DIMMED);
 
-/// The words that talk begins with, each with its colour.
+/// The first words of messages, with their colours.
 const TALK: [(&str, Style); 5] = [
     ("error:", AnsiColor::Red.on_default().effects(Effects::BOLD)),
     ("warning:", AnsiColor::Yellow.on_default().effects(Effects::BOLD)),
@@ -22,7 +22,7 @@ const TALK: [(&str, Style); 5] = [
     ("cause:", STRONG),
 ];
 
-/// Says what a text is, so that the right parts of it get colours.
+/// The kind of a text, which decides its colours.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) enum Paint {
     #[default]
@@ -33,7 +33,7 @@ pub(crate) enum Paint {
     Letters,
     /// Short ids, each with how many of its characters no other id begins with.
     Ids(Vec<(String, usize)>),
-    /// A text that has its colours already, to be shown in the place of the other one.
+    /// A coloured version of the text.
     Ready(String),
 }
 
@@ -56,7 +56,7 @@ impl Paint {
     }
 }
 
-/// Adds a colour to the word that a line of talk begins with.
+/// Colours the first word of each line of a message.
 pub(crate) fn talk(text: &str) -> String {
     let line = |line: &str| match TALK.iter().find(|(word, _)| line.starts_with(word)) {
         Some((word, style)) => painted(word, Some(*style)) + &line[word.len()..],
@@ -89,43 +89,43 @@ pub(crate) fn harmless_json(json: &str) -> String {
     text
 }
 
-/// Tells whether a character only says in which direction others are shown.
+/// Returns whether a character changes the direction of text.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Paints a sign that something went well.
+/// Paints a sign of success.
 pub(crate) fn good(text: &str) -> String {
     painted(text, Some(ADDED.bold()))
 }
 
-/// Paints a sign that something was refused.
+/// Paints a sign of failure.
 pub(crate) fn bad(text: &str) -> String {
     painted(text, Some(REMOVED.bold()))
 }
 
-/// Paints what a refusal says, line by line.
+/// Paints an error message, line by line.
 pub(crate) fn warning(text: &str) -> String {
     let line = |line: &str| painted(line, Some(CHANGED));
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Paints what is read first.
+/// Paints important text.
 pub(crate) fn strong(text: &str) -> String {
     painted(text, Some(STRONG))
 }
 
-/// Paints what is read last.
+/// Paints unimportant text.
 pub(crate) fn faint(text: &str) -> String {
     painted(text, Some(FAINT))
 }
 
-/// Paints what went, and marks parts of it.
+/// Paints a removed line, and marks parts of it.
 pub(crate) fn removed(text: &str, parts: &[Range<usize>]) -> String {
     marked(text, Some(REMOVED), parts, 0)
 }
 
-/// Paints what came, and marks parts of it.
+/// Paints an added line, and marks parts of it.
 pub(crate) fn added(text: &str, parts: &[Range<usize>]) -> String {
     marked(text, Some(ADDED), parts, 0)
 }
@@ -167,7 +167,7 @@ fn letter_line(line: &str) -> String {
     )
 }
 
-/// Makes that part of an id bold which is enough to name it.
+/// Makes the shortest unambiguous prefix of an id bold.
 fn id_line(line: &str, ids: &[(String, usize)]) -> String {
     let mut line = line.to_owned();
     for (id, unique) in ids {
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(harmless("a\u{1b}[31m\tb\r\n\u{9b}é"), "a␛[31m\tb␍\n\u{fffd}é");
     }
 
-    /// Once, a line of code could be shown as another one than a compiler reads.
+    /// Once, a terminal could show code differently from what a compiler reads.
     #[test]
     fn a1_31_what_changes_the_order_of_characters_is_shown_and_not_obeyed() {
         for c in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}".chars() {

@@ -1,4 +1,4 @@
-//! The colours of a patch: what came, what went, and the words by which lines differ.
+//! Colours of a patch: added and removed lines, and the words that differ.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -121,7 +121,7 @@ impl<'p, I: Iterator<Item = &'p Marked>> Side<'p, I> {
     }
 }
 
-/// Tells whether a line of a hunk is in both files; some leave out the sign of an empty one.
+/// Returns whether a line of a hunk is in both files; some leave out the sign of an empty one.
 fn is_kept(line: &str) -> bool {
     line.starts_with(' ') || line == "\n"
 }

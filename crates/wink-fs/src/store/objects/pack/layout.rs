@@ -1,7 +1,7 @@
-//! The bytes of a pack beside its blocks; `docs/store-format.md` has the format.
+//! The format of a pack, except its blocks; see `docs/store-format.md`.
 
-use crate::store::objects::bytes::take;
 use crate::store::objects::object::{ObjectId, ObjectKind};
+use crate::store::objects::take;
 
 pub(super) const MAGIC: [u8; 8] = *b"winkpack";
 pub(super) const VERSION: u32 = 1;
@@ -12,10 +12,10 @@ pub(super) const OBJECT_ROW_BYTES: usize = 53;
 pub(super) const FOOTER_BYTES: usize = 48;
 pub(super) const CHECKSUM_BYTES: usize = 32;
 
-/// The largest block there is, so that nothing makes a reader take more memory.
+/// The largest block, which bounds the memory of a reader.
 pub(super) const MAX_BLOCK_BYTES: u32 = 8 * 1024 * 1024;
 
-/// Returns the first bytes of a pack.
+/// Returns the header of a pack.
 pub(super) fn header() -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(&MAGIC);
@@ -23,14 +23,14 @@ pub(super) fn header() -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Says how the bytes of a block are stored.
+/// How a block is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Codec {
     Raw,
     Zstd,
 }
 
-/// Says where a block is and how it is stored.
+/// The location of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BlockRow {
     pub(crate) offset: u64,
@@ -49,7 +49,7 @@ impl BlockRow {
         into.push(self.codec as u8);
     }
 
-    /// Reads a row; `None` where no pack has such a one.
+    /// Decodes a row; `None` if it is not valid.
     pub(super) fn decode(mut row: &[u8]) -> Option<Self> {
         let decoded = Self {
             offset: u64::from_le_bytes(take(&mut row)?),
@@ -74,14 +74,14 @@ impl BlockRow {
     }
 }
 
-/// Says where an object is: a part of a block.
+/// The location of an object in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ObjectRow {
     pub(crate) id: ObjectId,
     pub(crate) block: u32,
     pub(crate) offset: u32,
     pub(crate) length: u32,
-    /// The size of what the object stands for: of a list the file's, else its own length.
+    /// The size of the file for a list, otherwise the object's length.
     pub(crate) size: u64,
 }
 
@@ -95,7 +95,7 @@ impl ObjectRow {
         into.extend_from_slice(&self.size.to_le_bytes());
     }
 
-    /// Reads a row; `None` where no pack has such a one.
+    /// Decodes a row; `None` if it is not valid.
     pub(super) fn decode(mut row: &[u8]) -> Option<Self> {
         let key = take(&mut row)?;
         let kind = ObjectKind::from_byte(take::<1>(&mut row)?[0])?;
@@ -111,7 +111,7 @@ impl ObjectRow {
     }
 }
 
-/// Says where the tables of a pack are; the pack's last bytes.
+/// The footer: where the tables are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Footer {
     pub(super) tables_at: u64,
@@ -120,7 +120,7 @@ pub(super) struct Footer {
 }
 
 impl Footer {
-    /// Returns the footer without the checksum that ends it.
+    /// Encodes the footer without its checksum.
     pub(super) fn encode(&self) -> [u8; FOOTER_BYTES - CHECKSUM_BYTES] {
         let mut footer = [0; FOOTER_BYTES - CHECKSUM_BYTES];
         footer[..8].copy_from_slice(&self.tables_at.to_le_bytes());
@@ -141,7 +141,7 @@ impl Footer {
         self.blocks as usize * BLOCK_ROW_BYTES
     }
 
-    /// Returns the size that a pack with these tables has.
+    /// Returns the size of a pack with these tables.
     pub(super) fn pack_bytes(&self) -> Option<u64> {
         let index = self.objects as usize * OBJECT_ROW_BYTES;
         let tables = self.block_table_bytes() + index + FOOTER_BYTES;
@@ -149,7 +149,7 @@ impl Footer {
     }
 }
 
-/// Returns the checksum of everything in a pack that is not block data.
+/// Returns the checksum of everything except the blocks.
 pub(super) fn checksum(header: &[u8], tables_and_footer: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(header);

@@ -1,4 +1,4 @@
-//! A pack that is there.
+//! Reads a pack.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -18,23 +18,23 @@ use crate::store::disk::Disk;
 use crate::store::objects::object::{KEY_BYTES, ObjectKind};
 use crate::tree::content::ReadAt;
 
-/// How often the place of a key is guessed, and how few rows are looked through without.
+/// How many interpolation steps are made before a binary search, and for how few rows none are needed.
 const GUESSES: usize = 6;
 const FEW: usize = 8;
 
-/// Holds the tables of a pack as the flat bytes they are, in which objects are found by halving.
+/// The tables of a pack, as flat bytes that are searched in place.
 #[derive(Debug)]
 pub(crate) struct Pack {
     pub(crate) id: String,
     blocks: Bytes,
     objects: Bytes,
     tables_at: u64,
-    /// The size of its file.
+    /// The size of the file.
     pub(crate) bytes: u64,
 }
 
 impl Pack {
-    /// Reads and checks everything of a pack that is not block data.
+    /// Reads and checks everything except the blocks.
     pub(crate) fn open(disk: &Disk, id: &str) -> io::Result<Self> {
         let file = open(disk, id)?;
         let len = file.metadata()?.len();
@@ -50,7 +50,8 @@ impl Pack {
             return Err(broken(id));
         }
         let index = footer.block_table_bytes()..tables.len() - FOOTER_BYTES;
-        let (blocks, objects) = (tables.slice(..index.start), tables.slice(index));
+        let blocks = tables.slice(..index.start);
+        let objects = tables.slice(index);
         Ok(Self { id: id.to_string(), blocks, objects, tables_at: footer.tables_at, bytes: len })
     }
 
@@ -62,12 +63,12 @@ impl Pack {
         self.blocks.len() / BLOCK_ROW_BYTES
     }
 
-    /// Returns all rows, in the order of their keys.
+    /// Returns all rows, sorted by key.
     pub(crate) fn objects(&self) -> impl Iterator<Item = io::Result<ObjectRow>> {
         (0..self.object_count()).map(|at| self.object(at))
     }
 
-    /// Finds an object by its key and by the kinds it may have.
+    /// Finds an object by its key and possible kinds.
     pub(crate) fn find(
         &self,
         key: &[u8; KEY_BYTES],
@@ -88,11 +89,13 @@ impl Pack {
         low
     }
 
-    /// Returns bounds for the place of a key: keys are hashes, so it is known about where they lie.
+    /// Narrows down the position of a key: keys are hashes, so they are evenly distributed.
     fn around(&self, key: &[u8; KEY_BYTES]) -> (usize, usize) {
         let wanted = start_of(key);
-        let (mut low, mut high) = (0, self.object_count());
-        let (mut low_key, mut high_key) = (0, u64::MAX);
+        let mut low = 0;
+        let mut high = self.object_count();
+        let mut low_key = 0;
+        let mut high_key = u64::MAX;
         for _ in 0..GUESSES {
             if high - low <= FEW {
                 break;
@@ -122,14 +125,14 @@ impl Pack {
         row.and_then(BlockRow::decode).ok_or_else(|| broken(&self.id))
     }
 
-    /// Reads a block and returns its bytes as they were before they were packed.
+    /// Reads and decompresses a block.
     pub(crate) fn read_block(&self, disk: &Disk, at: u32) -> io::Result<Bytes> {
         let (row, stored) = self.read_stored(disk, at)?;
         let raw = unpack(&row, stored).filter(|raw| raw.len() == row.raw as usize);
         raw.ok_or_else(|| self.broken_block(at))
     }
 
-    /// Reads a block as it is stored, and checks that it is what was written.
+    /// Reads a block as stored, and checks it.
     pub(crate) fn read_stored(&self, disk: &Disk, at: u32) -> io::Result<(BlockRow, Bytes)> {
         let row = self.block(at)?;
         let file = open(disk, &self.id)?;
@@ -146,7 +149,7 @@ impl Pack {
         damaged(format!("block {at} of pack {} is damaged", self.id))
     }
 
-    /// Checks that blocks follow each other without a gap, that rows are in order and lie in blocks.
+    /// Checks that blocks are adjacent, and that rows are sorted and within their blocks.
     pub(crate) fn check_rows(&self) -> io::Result<()> {
         let mut end = HEADER_BYTES as u64;
         let mut raw = Vec::with_capacity(self.block_count());
@@ -180,7 +183,7 @@ fn start_of(key: &[u8]) -> u64 {
     key.first_chunk().map_or(0, |start| u64::from_be_bytes(*start))
 }
 
-/// Undoes what was done to a block; `None` where its bytes cannot be unpacked.
+/// Decompresses a block; `None` if that fails.
 fn unpack(row: &BlockRow, stored: Bytes) -> Option<Bytes> {
     match row.codec {
         Codec::Raw => Some(stored),
@@ -190,7 +193,7 @@ fn unpack(row: &BlockRow, stored: Bytes) -> Option<Bytes> {
 
 fn decompress(stored: &[u8], len: usize) -> io::Result<Vec<u8>> {
     thread_local! {
-        // To make one takes as long as to use it.
+        // Making a decompressor takes as long as using it.
         static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     }
     DECOMPRESSOR.with_borrow_mut(|kept| {

@@ -1,9 +1,9 @@
-//! A pack that is being written, by many threads at once.
+//! Writes a pack, from many threads at once.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use uuid::Uuid;
 use zstd::bulk::Compressor;
 
@@ -13,23 +13,23 @@ use crate::store::disk::Disk;
 use crate::store::objects::object::{ObjectId, ObjectKind};
 use crate::store::temporary::Temporary;
 
-/// How many bytes of small contents are packed together.
+/// How many bytes of small contents are compressed together.
 pub(crate) const BLOCK_BYTES: usize = 256 * 1024;
 
-/// How many bytes of directories and the like are: they are looked up one by one.
+/// The same for directories and other objects that are looked up one by one.
 pub(crate) const LOOKUP_BLOCK_BYTES: usize = 16 * 1024;
 
 const LEVEL: i32 = 1;
 
-/// How many sets the names of new objects are spread over, so that threads seldom meet.
+/// How many shards the set of new ids has, so that threads rarely wait for each other.
 const SHARDS: usize = 64;
 
-/// Takes new objects and writes them as one pack; nothing is written while there are none.
+/// Writes new objects as one pack; without objects, no file is made.
 pub(crate) struct PackWriter<'a> {
     disk: &'a Disk,
     id: String,
     claimed: [Mutex<HashSet<ObjectId>>; SHARDS],
-    /// Contents, and everything else: a walk of a tree reads few blocks where both are apart.
+    /// Contents and everything else are in separate blocks, so that walking a tree reads few of them.
     builders: [Mutex<Vec<Builder>>; 2],
     output: Mutex<Output<'a>>,
 }
@@ -53,7 +53,7 @@ impl<'a> PackWriter<'a> {
         }
     }
 
-    /// Tells whether an object is among those that were added.
+    /// Returns whether an object was added.
     pub(crate) fn contains(&self, id: &ObjectId) -> bool {
         lock(self.shard(id)).contains(id)
     }
@@ -102,7 +102,8 @@ impl<'a> PackWriter<'a> {
         if builder.rows.is_empty() {
             return Ok(());
         }
-        let (raw, rows) = (std::mem::take(&mut builder.raw), std::mem::take(&mut builder.rows));
+        let raw = std::mem::take(&mut builder.raw);
+        let rows = std::mem::take(&mut builder.rows);
         self.write_block(builder.pack(&raw)?, rows)?;
         builder.raw = raw;
         builder.raw.clear();
@@ -110,12 +111,13 @@ impl<'a> PackWriter<'a> {
     }
 
     fn write_block(&self, packed: Packed<'_>, rows: Vec<ObjectRow>) -> io::Result<()> {
-        let (crc, stored) = (crc32fast::hash(packed.bytes), packed.bytes.len() as u32);
+        let crc = crc32fast::hash(packed.bytes);
+        let stored = packed.bytes.len() as u32;
         let row = BlockRow { offset: 0, stored, raw: packed.raw, crc, codec: packed.codec };
         self.add_block(row, packed.bytes, rows)
     }
 
-    /// Adds a block as it is stored in another pack, with the objects in it, none of which was added.
+    /// Adds a compressed block of another pack, with its objects, none of which may have been added.
     pub(crate) fn add_block(
         &self,
         row: BlockRow,
@@ -140,7 +142,7 @@ impl<'a> PackWriter<'a> {
         Ok(())
     }
 
-    /// Writes what remains, makes it durable, and returns the pack where there is one.
+    /// Writes the rest, syncs it, and returns the pack, if there is one.
     pub(crate) fn finish(self) -> io::Result<Option<FinishedPack<'a>>> {
         for builders in &self.builders {
             for mut builder in std::mem::take(&mut *lock(builders)) {
@@ -148,13 +150,13 @@ impl<'a> PackWriter<'a> {
             }
         }
         let id = self.id;
-        let output = self.output.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let output = self.output.into_inner();
         let Some(file) = output.finish()? else { return Ok(None) };
         Ok(Some(FinishedPack { id, file }))
     }
 }
 
-/// Holds a pack that is durable and not published yet.
+/// A pack that is synced and not published yet.
 pub(crate) struct FinishedPack<'a> {
     pub(crate) id: String,
     pub(crate) file: Temporary<'a>,
@@ -179,11 +181,12 @@ impl<'a> Output<'a> {
         Ok(Some(file))
     }
 
-    /// Returns everything that follows the blocks.
+    /// Returns everything after the blocks.
     fn tables(&mut self) -> io::Result<Vec<u8>> {
         self.objects.sort_unstable_by_key(|row| row.id);
         let count = |len: usize| u32::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge);
-        let (blocks, objects) = (count(self.blocks.len())?, count(self.objects.len())?);
+        let blocks = count(self.blocks.len())?;
+        let objects = count(self.objects.len())?;
         let mut bytes = Vec::new();
         self.blocks.iter().for_each(|row| row.encode(&mut bytes));
         self.objects.iter().for_each(|row| row.encode(&mut bytes));
@@ -194,7 +197,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Gathers small objects until they fill a block; one of half a block gets its own.
+/// Collects small objects until they fill a block; one of half a block gets its own.
 struct Builder {
     block_bytes: usize,
     raw: Vec<u8>,
@@ -203,7 +206,7 @@ struct Builder {
     packed: Vec<u8>,
 }
 
-/// Holds a block as it is written.
+/// A compressed block.
 struct Packed<'b> {
     bytes: &'b [u8],
     raw: u32,
@@ -222,7 +225,7 @@ impl Builder {
         })
     }
 
-    /// Packs bytes, or leaves them where packing does not make them smaller.
+    /// Compresses bytes, unless that does not make them smaller.
     fn pack<'b>(&'b mut self, bytes: &'b [u8]) -> io::Result<Packed<'b>> {
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
@@ -237,5 +240,5 @@ impl Builder {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -1,0 +1,25 @@
+//! `wink export`.
+
+use crate::cli::scene::{Scene, stderr};
+
+/// Once, only the library knew, though the format's page says that an export reports them.
+#[test]
+fn an_export_names_what_other_systems_may_not_support() {
+    let scene = Scene::new();
+    for name in ["Read.me", "read.me", "aux.txt", "caf\u{e9}", "cafe\u{301}", "plain"] {
+        scene.write(name, "1");
+    }
+    let exported = scene.run(&["export", "../a.fs.zip"]);
+    assert!(exported.status.success());
+    let said = stderr(&exported);
+    assert!(said.contains("  aux.txt: a name that Windows keeps for a device"), "{said}");
+    assert!(
+        said.contains("  Read.me: only case or normalisation tells it from another name"),
+        "{said}"
+    );
+    let document = scene.json(&["export", "../b.fs.zip"]);
+    let found: Vec<_> =
+        document["portability"].as_array().unwrap().iter().map(|it| &it["path"]).collect();
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(!found.iter().any(|path| *path == "plain"), "{found:?}");
+}
