@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::history::{History, describe, retried};
+use super::history::{History, describe, directory_modes, retried};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::Event;
@@ -14,7 +14,7 @@ use crate::oplog::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotId, SnapshotOrigin};
 use crate::tree::Tree;
-use crate::tree::compare::compare;
+use crate::tree::compare::{Difference, compare};
 use crate::tree::scope::Scope;
 
 /// Where a program finds the files.
@@ -145,23 +145,26 @@ impl Workspace {
         before: &Before,
     ) -> Result<Vec<OperationChange>> {
         let live = self.tree_without_excluded();
+        let describe = |differences: &[Difference]| {
+            let changes = describe(differences, &*live)?;
+            Ok((changes, directory_modes(differences, &*before.tree)?))
+        };
         let changes = retried(|| {
             let after = history.capture(backend)?;
-            let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
-            describe(&differences, &*live)
+            describe(&compare(&*before.tree, &*after.tree, &history.everything())?)
         });
-        let changes = match changes {
+        let (changes, modes) = match changes {
             // Files change all the time: what they are while they are read has to do.
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                describe(&compare(&*before.tree, &*live, &history.everything())?, &*live)?
+                describe(&compare(&*before.tree, &*live, &history.everything())?)?
             }
             changes => changes?,
         };
-        if changes.is_empty() {
+        if changes.is_empty() && modes.is_empty() {
             history.forget_executed(&before.begun, &before.saved);
             return Ok(changes);
         }
-        let done = OperationRecord { at: history.clock.now(), ..before.begun.clone() };
+        let done = OperationRecord { at: history.clock.now(), modes, ..before.begun.clone() };
         history.append_executed(done, changes.clone())?;
         let name = &before.begun.name;
         history.tidy(name, || history.settle(backend, &before.capture, &before.saved));

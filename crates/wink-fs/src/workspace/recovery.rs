@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use super::history::{History, describe, retried};
+use super::history::{History, describe, directory_modes, retried};
 use super::undo::take_back::{Outcome, PreimageUse, concerns_path, is_permanent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filesystem::Backend;
 use crate::filesystem::event::Event;
 use crate::oplog::{
-    ContentId, OperationCause, OperationChange, OperationRecord, Recorded, Recording, Step,
+    ContentId, DirectoryModeChange, OperationCause, OperationChange, OperationRecord, Recorded,
+    Recording, Step,
 };
 use crate::path::TreePath;
 use crate::snapshot::Snapshot;
@@ -185,10 +186,10 @@ impl History {
     /// example because a directory is unreadable, the next call tries again; other work continues.
     fn recover_execution(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
         match self.changed_during(backend, &begun) {
-            Ok(Some((_, changes))) if !changes.is_empty() => {
+            Ok(Some((_, changes, modes))) if !changes.is_empty() || !modes.is_empty() => {
                 let saved = begun.cause.saved();
                 let name = begun.name.clone();
-                self.append_executed(begun, changes.clone())?;
+                self.append_executed(OperationRecord { modes, ..begun }, changes.clone())?;
                 self.report_recovered(Vec::new(), changes.into_iter().map(|it| it.path).collect());
                 let forget = || saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved));
                 self.tidy(&name, forget);
@@ -197,7 +198,7 @@ impl History {
             Err(error) if !is_undeterminable(&error) => Ok(()),
             found => {
                 self.oplog.discard(begun.sequence);
-                if let Ok(Some((saved, _))) = found {
+                if let Ok(Some((saved, ..))) = found {
                     self.forget_unneeded(&saved);
                 }
                 Ok(())
@@ -210,21 +211,22 @@ impl History {
         &self,
         backend: &dyn Backend,
         begun: &OperationRecord,
-    ) -> Result<Option<(Snapshot, Vec<OperationChange>)>> {
+    ) -> Result<Option<(Snapshot, Vec<OperationChange>, Vec<DirectoryModeChange>)>> {
         let Some(saved) = begun.cause.saved() else { return Ok(None) };
         let saved = self.snapshots.describe(&saved)?;
         let excluded = self.excluded.known().and(&saved.excluded)?;
         let before = self.snapshots.load(&saved.id)?;
         let scope = Scope::everything().excluding(excluded.clone());
         let live = Filtered { tree: backend.live(), excluded: excluded.clone() };
-        let mut changes = retried(|| {
+        let (mut changes, modes) = retried(|| {
             let after = backend.capture(&excluded)?;
-            describe(&compare(&*before, &*after.tree, &scope)?, &live)
+            let differences = compare(&*before, &*after.tree, &scope)?;
+            Ok((describe(&differences, &live)?, directory_modes(&differences, &*before)?))
         })?;
         // Changes of later operations are theirs to undo. Counting them here would undo them twice.
         let later = self.changed_after(begun.sequence)?;
         changes.retain(|it| !later.iter().any(|path| path.overlaps(&it.path)));
-        Ok(Some((saved, changes)))
+        Ok(Some((saved, changes, modes)))
     }
 
     /// Returns the paths that later operations changed: their own undo covers them.
@@ -245,7 +247,7 @@ pub(super) fn rollback_name(name: &str, cause: OperationCause) -> String {
 
 /// Returns whether an operation is a program's run, whose changes are not known beforehand.
 fn is_execution(operation: &OperationRecord) -> bool {
-    operation.saved().is_some() && operation.changes.is_empty()
+    operation.saved().is_some() && !operation.has_changes()
 }
 
 /// Splits the paths of a replacement into those that it changed and those that it did not.

@@ -6,10 +6,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Operation, Result, damaged};
-use crate::oplog::{ContentId, OperationCause, OperationChange, OperationRecord};
+use crate::oplog::{
+    ContentId, DirectoryModeChange, OperationCause, OperationChange, OperationRecord,
+};
 use crate::path::TreePath;
 use crate::store::catalog::record::{time_text, with_sum};
 use crate::tree::Kind;
+use crate::tree::merkle;
 
 const VERSION: u32 = 4;
 
@@ -30,6 +33,8 @@ struct Stored {
     changes: Vec<Change>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    modes: Vec<Mode>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     saved: Option<String>,
 }
@@ -56,6 +61,14 @@ struct Change {
     replaced: Option<String>,
 }
 
+/// A directory of which only the mode changed; modes are as in the hash of a tree.
+#[derive(Serialize, Deserialize)]
+struct Mode {
+    path: String,
+    was: u8,
+    is: u8,
+}
+
 /// Encodes the record that follows the list: a line of JSON, and a line with the BLAKE3 hash of list and JSON.
 pub(crate) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>> {
     let stored = Stored {
@@ -75,6 +88,7 @@ pub(crate) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>>
         by: operation.by.clone(),
         changes: operation.changes.iter().map(to_change).collect(),
         left_alone: operation.left_alone.iter().map(ToString::to_string).collect(),
+        modes: operation.modes.iter().map(to_mode).collect(),
         saved: operation.saved.map(|saved| saved.to_string()),
     };
     let failed = |error: serde_json::Error| Error::system(Operation::Write, error);
@@ -91,6 +105,11 @@ fn to_change(change: &OperationChange) -> Change {
     let before = text(change.before);
     let after = text(change.after);
     Change { path, before, after, inside, left, replaced }
+}
+
+fn to_mode(change: &DirectoryModeChange) -> Mode {
+    let DirectoryModeChange { path, was, is } = change;
+    Mode { path: path.to_string(), was: merkle::mode_bits(*was), is: merkle::mode_bits(*is) }
 }
 
 /// Decodes an operation's file; a damaged one, or one of another version, is Corrupt.
@@ -123,12 +142,18 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
     let changes = stored.changes.into_iter().map(from_change).collect::<Option<_>>()?;
     let left_alone = stored.left_alone.iter().map(|text| TreePath::parse(text).ok());
     let left_alone = left_alone.collect::<Option<_>>()?;
+    let modes = stored.modes.into_iter().map(from_mode).collect::<Option<_>>()?;
     let saved = stored.saved.map(|saved| saved.parse()).transpose().ok()?;
     let sequence = stored.sequence;
     let name = stored.name;
     let by = stored.by;
     let at = at.into();
-    Some(OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved })
+    Some(OperationRecord { sequence, at, name, cause, by, changes, left_alone, modes, saved })
+}
+
+fn from_mode(Mode { path, was, is }: Mode) -> Option<DirectoryModeChange> {
+    let path = TreePath::parse(&path).ok()?;
+    Some(DirectoryModeChange { path, was: merkle::mode_of(was), is: merkle::mode_of(is) })
 }
 
 fn from_change(change: Change) -> Option<OperationChange> {

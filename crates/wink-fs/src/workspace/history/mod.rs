@@ -24,8 +24,8 @@ use crate::filesystem::event::{Event, Observers};
 use crate::filesystem::{Backend, BackendKind};
 use crate::oplog::file::FileOpLog;
 use crate::oplog::{
-    ContentId, MemoryOpLog, OpLog, OperationCause, OperationChange, OperationRecord, Record,
-    Recorded, Step, check_kinds,
+    ContentId, DirectoryModeChange, MemoryOpLog, OpLog, OperationCause, OperationChange,
+    OperationRecord, Record, Recorded, Step, check_kinds,
 };
 use crate::path::TreePath;
 use crate::snapshot::{
@@ -36,8 +36,9 @@ use crate::store::Store;
 use crate::store::disk::Disk;
 use crate::tree::compare::{Difference, compare, kind_at};
 use crate::tree::filtered::Filtered;
+use crate::tree::hash::directory_mode;
 use crate::tree::scope::Scope;
-use crate::tree::{Kind, Tree};
+use crate::tree::{FileMode, Kind, Tree};
 use crate::util::parallel;
 use crate::util::progress::Progress;
 
@@ -413,8 +414,8 @@ impl History {
         changes: Vec<OperationChange>,
     ) -> OperationRecord {
         let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
-        let (left_alone, saved) = (Vec::new(), None);
-        OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved }
+        let (left_alone, modes, saved) = (Vec::new(), Vec::new(), None);
+        OperationRecord { sequence, at, name, cause, by, changes, left_alone, modes, saved }
     }
 
     /// Says whose turn it is, if that is another than usual.
@@ -627,6 +628,19 @@ pub(super) fn describe(
     };
     // An undo takes back a directory with everything in it, and so must not name one whose mode alone changed.
     differences.iter().filter(|it| it.directory_mode().is_none()).map(change).collect()
+}
+
+/// Returns the directories of which only the mode changed.
+pub(super) fn directory_modes(
+    differences: &[Difference],
+    before: &dyn Tree,
+) -> Result<Vec<DirectoryModeChange>> {
+    let changed = differences.iter().filter_map(|it| Some((&it.path, it.directory_mode()?)));
+    let change = |(path, is): (&TreePath, FileMode)| {
+        let was = directory_mode(before, path)?;
+        Ok(DirectoryModeChange { path: path.clone(), was, is })
+    };
+    changed.map(change).collect()
 }
 
 /// Returns the first files below a directory; what cannot be listed any more is left out.

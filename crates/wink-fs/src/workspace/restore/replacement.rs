@@ -6,12 +6,12 @@ use crate::error::Result;
 use crate::filesystem::capture::Capture;
 use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{Backend, BackendKind, DoneFirst, KeptFirst, Replaced};
-use crate::oplog::{OperationCause, OperationChange, OperationRecord};
+use crate::oplog::{DirectoryModeChange, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotOrigin};
 use crate::tree::Tree;
 use crate::tree::scope::Scope;
-use crate::workspace::history::{History, STEP, describe, retried};
+use crate::workspace::history::{History, STEP, describe, directory_modes, retried};
 
 /// One way to another state.
 pub(crate) struct Restore<'a> {
@@ -89,6 +89,7 @@ impl<'a> Restore<'a> {
         going: &Going<'_>,
     ) -> Result<Done<'a>> {
         let changes = self.describe(&plan)?;
+        let modes = directory_modes(&plan.differences, &*plan.before.tree)?;
         // Counted before anything changes: an error afterwards would be taken for a failure.
         plan.removed()?;
         plan.added()?;
@@ -98,7 +99,7 @@ impl<'a> Restore<'a> {
             if plan.is_empty() {
                 return Ok(None);
             }
-            let (before, aside) = self.keep(kind, &plan.before, going, &changes)?;
+            let (before, aside) = self.keep(kind, &plan.before, going, (&changes, &modes))?;
             let tree = self.history.snapshots.load(&before.saved.id)?;
             kept = Some(before);
             Ok(Some(KeptFirst { tree, aside }))
@@ -133,7 +134,7 @@ impl<'a> Restore<'a> {
         backend: BackendKind,
         before: &Capture,
         going: &Going<'_>,
-        changes: &[OperationChange],
+        changes: (&[OperationChange], &[DirectoryModeChange]),
     ) -> Result<(BeforeReplacement, PathBuf)> {
         let asked_by = if going.is_kept_for_good { SnapshotOrigin::default() } else { STEP };
         let saved = self.history.save_before(backend, before, asked_by)?;
@@ -167,7 +168,7 @@ impl<'a> Restore<'a> {
         &self,
         going: &Going<'_>,
         saved: &Snapshot,
-        changes: &[OperationChange],
+        (changes, modes): (&[OperationChange], &[DirectoryModeChange]),
     ) -> Result<(OperationRecord, PathBuf)> {
         let (sequence, place) = self.history.oplog.next()?;
         let (cause, left_alone) = match &going.step {
@@ -176,6 +177,7 @@ impl<'a> Restore<'a> {
         };
         let mut operation = self.history.operation(sequence, going.name, cause, changes.to_vec());
         operation.left_alone = left_alone;
+        operation.modes = modes.to_vec();
         operation.saved = going.step.as_ref().map(|_| saved.id);
         Ok((self.history.prepare_record(operation)?, place))
     }
