@@ -19,17 +19,23 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Runs a command as an unprivileged user, who is bound by modes as root is not.
-fn as_unprivileged(scene: &Scene, args: &[&str]) -> Output {
-    let usual = scene.wink_in(&scene.path("project"), args);
+/// Gives everything to an unprivileged user, who is bound by modes as root is not, and runs a command as that user.
+pub(crate) fn as_unprivileged(scene: &Scene, args: &[&str]) -> Output {
+    let mut usual = scene.wink_in(&scene.path("project"), args);
     if !rustix::process::geteuid().is_root() {
-        return { usual }.output().unwrap();
+        return usual.output().unwrap();
     }
     // By another process: a program that this one has open to write is in the way of those of other tests.
     let copied = Command::new("cp").arg(usual.get_program()).arg(scene.path("wink")).status();
     assert!(copied.unwrap().success());
     let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(scene.path("")).status();
     assert!(owner.unwrap().success());
+    run_unprivileged(scene, args)
+}
+
+/// Runs a command as the same user once more; needs root.
+pub(crate) fn run_unprivileged(scene: &Scene, args: &[&str]) -> Output {
+    let usual = scene.wink_in(&scene.path("project"), args);
     let mut nobody = Command::new("setpriv");
     nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(scene.path("wink"));
     nobody.args(usual.get_args()).current_dir(usual.get_current_dir().unwrap());
