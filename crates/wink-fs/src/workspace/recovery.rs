@@ -18,6 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::tree::Tree;
 use crate::tree::compare::compare;
 use crate::tree::filtered::Filtered;
+use crate::tree::hash::directory_mode;
 use crate::tree::scope::Scope;
 
 /// The name of a call about which only its changes are known.
@@ -257,6 +258,10 @@ fn split_finished(live: &dyn Tree, done: &OperationRecord) -> (Vec<TreePath>, Ve
     for change in &done.changes {
         let is_finished = ContentId::at(live, &change.path).ok() == Some(change.left.clone());
         if is_finished { &mut finished } else { &mut left }.push(change.path.clone());
+    }
+    for DirectoryModeChange { path, is, .. } in &done.modes {
+        let is_finished = directory_mode(live, path).is_ok_and(|mode| mode == *is);
+        if is_finished { &mut finished } else { &mut left }.push(path.clone());
     }
     (finished, left)
 }
