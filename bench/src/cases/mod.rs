@@ -20,7 +20,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 51] = [
+pub(crate) static ALL: [Case; 52] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -52,6 +52,7 @@ pub(crate) static ALL: [Case; 51] = [
     snapshot::CLI_VS_GIT,
     snapshot::STORE_SIZE_VS_GIT,
     snapshot::TRANSACTION_HOST,
+    snapshot::WRITE_NEW_DIRECTORY,
     snapshot::SNAPSHOT_MEMORY,
     snapshot::WRITE_AFTER_SNAPSHOT_MEMORY,
     snapshot::SNAPSHOT_100K,

@@ -136,7 +136,7 @@ fn fault_34_what_lies_beside_a_journal_that_cannot_be_read_is_kept() {
         let left = scene.beside(RESERVED_NAME).join("1-2-3-4");
         std::fs::create_dir_all(&left).unwrap();
         std::fs::write(left.join("journal"), journal).unwrap();
-        std::fs::write(left.join("7"), "somebody's only copy").unwrap();
+        std::fs::write(left.join("7"), "the only copy").unwrap();
         scene.open().write("a", "x").unwrap();
         assert_eq!(names(&left), ["7", "journal"]);
         assert_eq!(names(&scene.root("")), ["a"]);

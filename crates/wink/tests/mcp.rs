@@ -110,7 +110,7 @@ fn the_session_that_was_idle_for_longest_makes_room_for_another() {
     let list = request("tools/list", json!({})).to_string();
     assert_eq!(server.send(&in_session(&first), &list).status(), 200);
     let another = begin(&server);
-    assert_eq!(server.send(&in_session(&second), &list).status(), 404, "nobody used it");
+    assert_eq!(server.send(&in_session(&second), &list).status(), 404, "no client used it");
     for id in [first, another] {
         assert_eq!(server.send(&in_session(&id), &list).status(), 200);
     }

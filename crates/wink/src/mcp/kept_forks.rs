@@ -252,7 +252,7 @@ mod tests {
         let ((begun, has_begun), (end, may_end)) = (mpsc::channel(), mpsc::channel::<()>());
         let call = thread::spawn(move || {
             hangs.as_owner("hang", |_| {
-                begun.send(()).expect("somebody waits");
+                begun.send(()).expect("the test waits");
                 let _ = may_end.recv();
                 Ok(())
             })

@@ -36,11 +36,11 @@ pub(crate) fn as_unprivileged(scene: &Scene, args: &[&str]) -> Output {
 /// Runs a command as the same user once more; needs root.
 pub(crate) fn run_unprivileged(scene: &Scene, args: &[&str]) -> Output {
     let usual = scene.wink_in(&scene.path("project"), args);
-    let mut nobody = Command::new("setpriv");
-    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(scene.path("wink"));
-    nobody.args(usual.get_args()).current_dir(usual.get_current_dir().unwrap());
-    nobody.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    nobody.output().unwrap()
+    let mut unprivileged = Command::new("setpriv");
+    unprivileged.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(scene.path("wink"));
+    unprivileged.args(usual.get_args()).current_dir(usual.get_current_dir().unwrap());
+    unprivileged.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    unprivileged.output().unwrap()
 }
 
 /// Damages what the largest pack of a history has of one of its files.
@@ -59,9 +59,9 @@ fn files_that_cannot_be_read_keep_no_others_from_being_stored_again() {
     let scene = Scene::new();
     (1..=5).for_each(|number| scene.write(&format!("noise{number}"), noise(number)));
     scene.ok(&["snapshot", "--tag", "v1"]);
-    scene.write("locked *[1]", "nobody reads this");
+    scene.write("locked *[1]", "not readable");
     std::fs::create_dir(scene.project("shut")).unwrap();
-    scene.write("shut/in", "nobody sees this");
+    scene.write("shut/in", "not visible");
     damage(&scene);
     chmod(&scene.project("locked *[1]"), 0);
     chmod(&scene.project("shut"), 0);
@@ -81,8 +81,8 @@ fn files_that_cannot_be_read_keep_no_others_from_being_stored_again() {
     let restored = as_unprivileged(&scene, &["restore", "@-"]);
     assert!(restored.status.success(), "{}", stderr(&restored));
     assert!(std::fs::read(scene.project("noise3")).unwrap() == noise(3));
-    assert_eq!(scene.read("locked *[1]"), "nobody reads this");
-    assert_eq!(scene.read("shut/in"), "nobody sees this");
+    assert_eq!(scene.read("locked *[1]"), "not readable");
+    assert_eq!(scene.read("shut/in"), "not visible");
 }
 
 /// Once, the advice was to use another path, and the workspace was said to be protected.

@@ -51,7 +51,7 @@ fn a_history_that_takes_more_than_it_may_and_of_which_nothing_can_go_is_full() {
     scene.ok(&["snapshot", "--tag", "kept"]);
     assert_eq!(scene.json(&["status"])["full"], false);
     scene.ok(&["config", "set", "retention.bytes", "100 KiB"]);
-    assert_eq!(scene.json(&["status"])["protected"], false, "nobody tried yet");
+    assert_eq!(scene.json(&["status"])["protected"], false, "no snapshot was tried yet");
     assert_eq!(scene.fails(&["snapshot"]).0, 16);
 }
 

@@ -462,12 +462,12 @@ fn a_dry_run_of_a_restore_is_refused_where_the_restore_is() {
     scene.write("d", "a file");
     scene.ok(&["snapshot", "--tag", "before"]);
     std::fs::remove_file(scene.project("d")).unwrap();
-    scene.write("d/x.log", "nobody's to remove");
+    scene.write("d/x.log", "not to be removed");
     let refused = scene.fails(&["restore", "before"]);
     assert_eq!(refused.0, 13, "{}", refused.1);
     assert_eq!(scene.fails(&["restore", "before", "--dry-run"]), refused);
     assert!(refused.1.contains("`d`") && refused.1.contains("not captured"), "{}", refused.1);
-    assert_eq!(scene.read("d/x.log"), "nobody's to remove");
+    assert_eq!(scene.read("d/x.log"), "not to be removed");
     std::fs::remove_file(scene.project("d/x.log")).unwrap();
     scene.ok(&["restore", "before", "--dry-run"]);
     scene.ok(&["restore", "before"]);

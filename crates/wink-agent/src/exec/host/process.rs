@@ -204,7 +204,7 @@ mod tests {
 
     fn without_threads() {
         let outputs = Outputs::temporary().unwrap();
-        for stdin in ["", "read by nobody"] {
+        for stdin in ["", "never read"] {
             let mut command = Command::new("sleep");
             let began = Instant::now();
             command.arg("60");
