@@ -80,6 +80,9 @@ pub struct OperationRecord {
     pub cause: OperationCause,
     /// The actor, if the program named one; see [`WorkspaceBuilder::actor`](crate::WorkspaceBuilder::actor).
     pub by: Option<String>,
+    /// The id of the tool call that it was part of, if there was one; see
+    /// [`Workspace::for_call`](crate::Workspace::for_call).
+    pub call: Option<String>,
     /// Its changes, sorted by path.
     pub changes: Vec<OperationChange>,
     /// The paths that it left alone, because another program had changed them.

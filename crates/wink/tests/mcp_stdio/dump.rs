@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::mcp_stdio::scene::{Client, wink_in};
 
@@ -33,6 +33,39 @@ fn the_calls_of_a_session_are_shown_from_its_dump() {
         assert!(shown.contains("✓ write_file a.txt"), "{shown}");
         assert!(shown.contains("✕ read_file nowhere.txt"), "{shown}");
     }
+}
+
+/// The window stands on it: a call leads to its operation and back, and both of its states can be opened.
+#[test]
+fn a_call_of_a_dump_is_joined_to_what_it_changed() {
+    let mut client = Client::new(&["--dump", "../records"]);
+    client.done("write_file", json!({"path": "a.txt", "content": "one\n"}));
+    client.done("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    client.done("read_file", json!({"path": "a.txt"}));
+    assert_eq!(client.end().code(), Some(0));
+    let record = records(&client).into_iter().find(|it| it.extension().unwrap() == "jsonl");
+    let dump = std::fs::read_to_string(record.unwrap()).unwrap();
+    let session: Value = serde_json::from_str(dump.lines().next().unwrap()).unwrap();
+    let slices = session["slices"].as_array().unwrap();
+    let calls = slices.iter().find(|it| it["name"] == "tool_invoked").unwrap();
+    let calls = calls["items"].as_array().unwrap();
+    let [_, edited, read] = &calls[..] else { panic!("{calls:?}") };
+    assert_eq!(edited["operations"], json!([2]));
+    assert_eq!(read["operations"], Value::Null);
+    let wink = |args: &[&str]| {
+        let done = wink_in(client.place.path()).args(args).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let log: Value = serde_json::from_str(&wink(&["op", "log", "--json"])).unwrap();
+    assert_eq!(log["operations"][0]["call"], edited["call_id"]);
+    let before = edited["snapshot_before"].as_str().unwrap();
+    let after = edited["snapshot_after"].as_str().unwrap();
+    let diff = wink(&["diff", before, after]);
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    assert_eq!(wink(&["fs", "cat", "--at", before, "a.txt"]), "one\n");
+    assert_eq!(read["snapshot_before"], after);
+    assert_eq!(read["snapshot_after"], after);
 }
 
 #[test]

@@ -30,6 +30,8 @@ struct Stored {
     cause: Cause,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
     changes: Vec<Change>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<String>,
@@ -86,6 +88,7 @@ pub(crate) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>>
             OperationCause::Redo { of } => Cause::Redo { of },
         },
         by: operation.by.clone(),
+        call: operation.call.clone(),
         changes: operation.changes.iter().map(to_change).collect(),
         left_alone: operation.left_alone.iter().map(ToString::to_string).collect(),
         modes: operation.modes.iter().map(to_mode).collect(),
@@ -147,8 +150,9 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
     let sequence = stored.sequence;
     let name = stored.name;
     let by = stored.by;
+    let call = stored.call;
     let at = at.into();
-    Some(OperationRecord { sequence, at, name, cause, by, changes, left_alone, modes, saved })
+    Some(OperationRecord { sequence, at, name, cause, by, call, changes, left_alone, modes, saved })
 }
 
 fn from_mode(Mode { path, was, is }: Mode) -> Option<DirectoryModeChange> {
@@ -185,18 +189,22 @@ mod tests {
     use crate::oplog::{Step, earlier_paths, steps};
 
     const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/operation-v4.op");
+    const CALLED: &[u8] = include_bytes!("../../../tests/golden/operation-v4-call.op");
     const THIRD: &[u8] = include_bytes!("../../../tests/golden/operation-v3.op");
     const SECOND: &[u8] = include_bytes!("../../../tests/golden/operation-v2.op");
     const FIRST: &[u8] = include_bytes!("../../../tests/golden/operation-v1.op");
 
     #[test]
     fn an_operation_is_written_as_it_always_was() {
-        let operation = decode(1, GOLDEN).unwrap();
-        let end = GOLDEN.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-        let list = std::str::from_utf8(&GOLDEN[..end]).unwrap();
-        let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
-        assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(GOLDEN));
-        assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");
+        for (golden, call) in [(GOLDEN, None), (CALLED, Some("call-1"))] {
+            let operation = decode(1, golden).unwrap();
+            let end = golden.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+            let list = std::str::from_utf8(&golden[..end]).unwrap();
+            let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
+            assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(golden));
+            assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");
+            assert_eq!(operation.call.as_deref(), call);
+        }
     }
 
     #[test]

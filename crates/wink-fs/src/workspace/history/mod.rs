@@ -14,9 +14,10 @@ use std::iter::successors;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::SnapshotOptions;
 use super::history::exclusions::Excluded;
+use super::history::state_ref::StateRef;
 use super::undo::take_back::Outcome;
+use super::{CallOperations, Caller, SnapshotOptions};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
@@ -63,7 +64,7 @@ pub(crate) struct History {
     /// Who does what is written down.
     pub(super) actor: Option<String>,
     /// Who does it in this turn, if that is another.
-    acting: Mutex<Option<Arc<str>>>,
+    acting: Mutex<Acting>,
     pub(super) observers: Arc<Observers>,
     /// Where it is counted how far long calls are.
     pub(super) progress: Option<Progress>,
@@ -73,8 +74,28 @@ pub(crate) struct History {
     pub(super) room: AtomicUsize,
     /// The snapshot that was taken or restored last, if that was looked up since.
     known_head: Mutex<Option<Option<SnapshotId>>>,
+    /// What this process did last, which is where the files are.
+    last_done: Mutex<LastDone>,
     /// How many operations were written down by this process.
     recorded: AtomicU64,
+}
+
+/// Who writes in this turn.
+#[derive(Default)]
+struct Acting {
+    name: Option<Arc<str>>,
+    call: Option<Arc<CallOperations>>,
+}
+
+/// What led to the current files.
+#[derive(Clone, Copy, Default)]
+enum LastDone {
+    /// The log was not looked at yet.
+    #[default]
+    Unknown,
+    /// A snapshot was taken or restored.
+    Snapshot,
+    Operation(u64),
 }
 
 impl History {
@@ -113,6 +134,7 @@ impl History {
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
+            last_done: Mutex::default(),
             recorded: AtomicU64::new(0),
         }
     }
@@ -413,21 +435,40 @@ impl History {
         cause: OperationCause,
         changes: Vec<OperationChange>,
     ) -> OperationRecord {
-        let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
-        let (left_alone, modes, saved) = (Vec::new(), Vec::new(), None);
-        OperationRecord { sequence, at, name, cause, by, changes, left_alone, modes, saved }
+        let name = name.to_owned();
+        let acting = self.acting();
+        let by = acting.name.as_deref().map(str::to_owned).or_else(|| self.actor.clone());
+        // A rollback is not what the call was for: after it, the call has changed nothing.
+        let call = acting.call.as_ref().filter(|_| cause != OperationCause::Recovery);
+        let call = call.map(|call| call.id().to_owned());
+        OperationRecord {
+            sequence,
+            at: self.clock.now(),
+            name,
+            cause,
+            by,
+            call,
+            changes,
+            left_alone: Vec::new(),
+            modes: Vec::new(),
+            saved: None,
+        }
     }
 
-    /// Says whose turn it is, if that is another than usual.
-    pub(super) fn act_as(&self, name: Option<&Arc<str>>) {
-        *self.acting() = name.cloned();
+    /// Says whose turn it is, if that is another than usual, and which call it is for.
+    pub(super) fn act_as(&self, caller: &Caller) {
+        *self.acting() = Acting { name: caller.name.clone(), call: caller.call.clone() };
     }
 
-    fn who(&self) -> Option<String> {
-        self.acting().as_deref().map(str::to_owned).or_else(|| self.actor.clone())
+    /// Says which call this turn is for; returns which it was.
+    pub(super) fn set_call(
+        &self,
+        call: Option<Arc<CallOperations>>,
+    ) -> Option<Arc<CallOperations>> {
+        std::mem::replace(&mut self.acting().call, call)
     }
 
-    fn acting(&self) -> MutexGuard<'_, Option<Arc<str>>> {
+    fn acting(&self) -> MutexGuard<'_, Acting> {
         self.acting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -437,9 +478,43 @@ impl History {
         operation: OperationRecord,
         recorded: Option<Recorded>,
     ) -> Result<()> {
+        let sequence = operation.sequence;
+        let is_of_call = operation.call.is_some();
         self.oplog.append(operation, recorded)?;
         self.recorded.fetch_add(1, Ordering::Relaxed);
+        *self.last_done() = LastDone::Operation(sequence);
+        if let Some(call) = self.acting().call.as_ref().filter(|_| is_of_call) {
+            call.add(sequence);
+        }
         Ok(())
+    }
+
+    /// Forgets operations that were undone as if they had not been made.
+    pub(super) fn forget_operations(&self, numbers: &[u64]) -> Result<()> {
+        self.oplog.forget(numbers)?;
+        *self.last_done() = LastDone::Unknown;
+        if let Some(call) = &self.acting().call {
+            call.remove(numbers);
+        }
+        Ok(())
+    }
+
+    /// Returns the state that the files are in, as far as this process knows: the snapshot that was taken or
+    /// restored, or the operation that was done since.
+    pub(super) fn known_state(&self) -> Option<StateRef> {
+        let mut last = self.last_done();
+        if let LastDone::Unknown = *last {
+            let newest = self.oplog.numbers().ok()?.last().copied();
+            *last = newest.map_or(LastDone::Snapshot, LastDone::Operation);
+        }
+        match *last {
+            LastDone::Operation(number) => Some(StateRef::AfterOperation(number)),
+            _ => self.known_head().map(StateRef::Snapshot),
+        }
+    }
+
+    fn last_done(&self) -> MutexGuard<'_, LastDone> {
+        self.last_done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how many operations this process has written down.
@@ -559,7 +634,9 @@ impl History {
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
         let mut known = self.last_head();
         *known = None;
-        self.oplog.set_head(id)
+        self.oplog.set_head(id)?;
+        *self.last_done() = LastDone::Snapshot;
+        Ok(())
     }
 
     fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {

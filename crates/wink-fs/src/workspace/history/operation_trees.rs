@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::History;
-use super::state_ref::not_logged;
+use super::state_ref::{Side, not_logged};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend as _;
 use crate::hash::ContentHash;
@@ -131,6 +131,25 @@ impl History {
         let is_forgotten = |path: &&TreePath| !written_to.contains(path);
         let forgotten = changed.filter(is_forgotten).cloned().collect();
         Ok((Arc::new(written.before(after)), forgotten))
+    }
+
+    /// Puts the files before or after an operation together; `live` are those of now.
+    pub(super) fn of_operation(
+        &self,
+        sequence: u64,
+        side: Side,
+        live: Arc<dyn Tree>,
+    ) -> Result<Arc<dyn Tree>> {
+        let operations = self.oplog.list()?;
+        let at = operations.iter().position(|it| it.sequence == sequence);
+        let at = at.ok_or_else(|| not_logged(sequence))?;
+        let first = match side {
+            Side::Before => at,
+            Side::After => at + 1,
+        };
+        // Where one of them cannot be looked at, the state is not known: an error, not the files of another time.
+        let later = operations[first..].iter().rev().filter(|next| !next.changes.is_empty());
+        later.into_iter().try_fold(live, |after, next| self.before(next, after))
     }
 
     /// Returns the files as they were before some operations, oldest first, as far as that can be looked at.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::History;
-use super::state_ref::StateRef;
+use super::state_ref::{State, StateRef};
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Operation, Result};
 use crate::filesystem::capture::NotCaptured;
@@ -11,8 +11,9 @@ use crate::filesystem::event::Event;
 use crate::path::TreePath;
 use crate::search::{self, GrepOptions, StatesResult};
 use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotOrigin, SnapshotStore};
-use crate::tree::Tree;
+use crate::tree::compare::count_files;
 use crate::tree::scope::Scope;
+use crate::tree::{Kind, Tree};
 use crate::workspace::Workspace;
 
 /// Options of a new snapshot.
@@ -187,20 +188,24 @@ impl Workspace {
         self.history(Operation::Snapshot)?.head()
     }
 
-    /// Like [`current_snapshot_id`](Self::current_snapshot_id), but without reading the disk.
+    /// Returns the state that the files are in: the snapshot that was taken or restored last, or the operation that was
+    /// done since; `None` without either, or without a history.
     ///
-    /// What other processes take and restore is known from the next snapshot on that this one takes, or
-    /// asks for.
+    /// This does not read the disk: what other processes did is known from the next change or snapshot of this one on.
     ///
     /// ```
-    /// let files = wink_fs::Workspace::memory();
-    /// assert_eq!(files.known_snapshot_id(), None);
+    /// use wink_fs::{StateRef, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// assert_eq!(files.known_state(), None);
     /// let taken = files.snapshot("first")?;
-    /// assert_eq!(files.known_snapshot_id(), Some(taken.id));
+    /// assert_eq!(files.known_state(), Some(StateRef::Snapshot(taken.id)));
+    /// files.write("a.txt", "hello")?;
+    /// assert_eq!(files.known_state().unwrap().to_string(), "op:1");
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn known_snapshot_id(&self) -> Option<SnapshotId> {
-        self.0.history.as_ref().and_then(History::known_head)
+    pub fn known_state(&self) -> Option<StateRef> {
+        self.0.history.as_ref().and_then(History::known_state)
     }
 
     /// Returns what keeps the snapshots, to verify them for example.
@@ -209,6 +214,20 @@ impl Workspace {
     }
 
     /// Returns the files of a snapshot, or those of now at each look.
+    ///
+    /// Those before or after an operation of which no snapshot was taken are put together from what the later operations
+    /// displaced, and from the current files at all other paths.
+    ///
+    /// ```
+    /// use wink_fs::{TreePath, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("a.txt", "three")?;
+    /// let size = |state| Ok::<_, wink_fs::Error>(files.tree_at(state)?.stat(&TreePath::parse("a.txt")?)?.size_bytes);
+    /// assert_eq!((size("op:2-")?, size("op:2")?), (3, 5));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
     pub fn tree_at(&self, at: impl Into<StateRef>) -> Result<Arc<dyn Tree>> {
         let at = at.into();
         // A workspace without a history has its current files.
@@ -216,9 +235,12 @@ impl Workspace {
             return Ok(self.tree());
         }
         let history = self.history(Operation::Restore)?;
-        match history.find(&at)? {
-            None => Ok(self.tree()),
-            Some(snapshot) => history.snapshots.load(&snapshot.id),
+        match history.find_state(&at)? {
+            State::Live => Ok(self.tree()),
+            State::Snapshot(snapshot) => history.snapshots.load(&snapshot.id),
+            State::OfOperation { number, side } => {
+                history.of_operation(number, side, self.tree_without_excluded())
+            }
         }
     }
 
@@ -308,15 +330,20 @@ impl Workspace {
         history: &History,
         at: StateRef,
     ) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
-        match history.find(&at)? {
-            None => {
+        match history.find_state(&at)? {
+            State::Live => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
                 let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
                 Ok((capture.tree, capture.totals.files, capture.not_captured))
             }
-            Some(snapshot) => {
+            State::Snapshot(snapshot) => {
                 Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count, Vec::new()))
+            }
+            State::OfOperation { number, side } => {
+                let tree = history.of_operation(number, side, self.tree_without_excluded())?;
+                let files = count_files(&*tree, &TreePath::root(), Some(Kind::Directory))?;
+                Ok((tree, files, Vec::new()))
             }
         }
     }

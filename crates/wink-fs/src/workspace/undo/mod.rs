@@ -351,7 +351,7 @@ impl History {
                 return Ok(());
             }
         }
-        self.oplog.forget(&numbers)
+        self.forget_operations(&numbers)
     }
 }
 

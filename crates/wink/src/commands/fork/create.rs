@@ -151,6 +151,7 @@ fn make(
             write(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
         }
         State::Snapshot(snapshot) => write(*snapshot),
+        State::OfOperation(state) => Err(CliError::unkept_state(&state)),
         State::Archive(tree) => {
             let key = project::fork_key(project);
             let kept = keep(context, opened, args, &key, &tree);

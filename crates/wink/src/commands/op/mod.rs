@@ -64,6 +64,8 @@ struct OperationLogEntry {
     at: String,
     /// The actor; null if unknown.
     by: Option<String>,
+    /// The id of the tool call that it was part of; null if it was none.
+    call: Option<String>,
     /// `call`, `replacement`, `recovery`, `undo`, `redo` or `skip`.
     cause: &'static str,
     /// The operation that was undone or redone.
@@ -145,6 +147,7 @@ fn entry(operation: &OperationRecord, undone: Option<&&[TreePath]>) -> Operation
         name: operation.name.clone(),
         at: format::utc(operation.at),
         by: operation.by.clone(),
+        call: operation.call.clone(),
         cause,
         of,
         saved,
