@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{
     Changed, ConflictKind, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict,
-    OperationChange, Snapshot, SnapshotId, TreePath,
+    OperationChange, Skipped, Snapshot, SnapshotId, TreePath,
 };
 
 use crate::tool::error::ToolError;
@@ -201,6 +201,18 @@ pub(crate) fn kept(saved: Option<SnapshotId>) -> String {
     saved.map_or(String::new(), |id| {
         format!("\nThe previous state is snapshot {}; undo reverses this.", id.short())
     })
+}
+
+/// Names what is missing, with the reason.
+pub(crate) fn missing<'a>(head: &str, all: impl Iterator<Item = &'a Skipped>) -> String {
+    let all: Vec<_> = all.collect();
+    let shown: String =
+        all.iter().take(MOST).map(|it| format!("\n{}: {}", it.path, it.why)).collect();
+    match all.len().saturating_sub(MOST) {
+        _ if all.is_empty() => String::new(),
+        0 => format!("\n{head}:{shown}"),
+        more => format!("\n{head}:{shown}\n… and {more} more."),
+    }
 }
 
 /// Lists the exclusions, so that a model does not take what they match for unchanged.

@@ -50,6 +50,9 @@ struct Answer {
     file_count: u64,
     total_bytes: u64,
     skipped: usize,
+    /// The paths that should be in it and are not; a restore leaves them alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
     pruned: usize,
 }
 
@@ -68,10 +71,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let answer = Answer {
         id: snapshot.id.to_string(),
         short_id: snapshot.id.short(),
-        tag: snapshot.tag,
+        tag: snapshot.tag.clone(),
         file_count: snapshot.file_count,
         total_bytes: snapshot.total_bytes,
         skipped: snapshot.skipped.len(),
+        missing: snapshot.missing().map(|it| it.path.clone()).collect(),
         pruned,
     };
     Ok(ToolResult::success(message, answer))
@@ -98,12 +102,15 @@ fn message(snapshot: &Snapshot) -> String {
         counted(bytes, "byte"),
         json!({"snapshot": snapshot.tag.as_ref().unwrap_or(&id)})
     );
-    if !snapshot.skipped.is_empty() {
-        let paths: Vec<_> = snapshot.skipped.iter().take(NAMED).map(|it| &*it.path).collect();
-        let count = counted(snapshot.skipped.len() as u64, "entry");
+    let special: Vec<_> = snapshot.skipped.iter().filter(|it| !it.is_missing).collect();
+    if !special.is_empty() {
+        let paths: Vec<_> = special.iter().take(NAMED).map(|it| &*it.path).collect();
+        let count = counted(special.len() as u64, "entry");
         message += &format!("\nNot captured: {count}, such as {}.", paths.join(", "));
     }
-    message + &changes::excluded(snapshot.excluded.iter().map(String::as_str))
+    message
+        + &changes::missing("The snapshot is incomplete, without", snapshot.missing())
+        + &changes::excluded(snapshot.excluded_by_setting())
 }
 
 /// Tells the agent of pruned snapshots, which it may have meant to restore.

@@ -85,7 +85,8 @@ impl Skipped {
 
 impl From<&NotCaptured> for Skipped {
     fn from(entry: &NotCaptured) -> Self {
-        Self::new(entry.path.to_string(), entry.why)
+        let NotCaptured { path, why, is_missing } = entry;
+        Self { path: path.to_string(), why: (*why).to_owned(), is_missing: *is_missing }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::history::{History, describe, directory_modes, retried};
+use super::history::{History, describe, directory_modes};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::Event;
@@ -149,7 +149,8 @@ impl Workspace {
             let changes = describe(differences, &*live)?;
             Ok((changes, directory_modes(differences, &*before.tree)?))
         };
-        let changes = retried(|| {
+        let live_files = backend.live();
+        let changes = history.leaving_out(&*live_files, || {
             let after = history.capture(backend)?;
             describe(&compare(&*before.tree, &*after.tree, &history.everything())?)
         });
@@ -182,13 +183,14 @@ fn run<T, E>(
 
 impl History {
     fn everything(&self) -> Scope {
-        Scope::everything().excluding(self.excluded.known())
+        Scope::everything().excluding(self.excluded.in_turn())
     }
 
     /// Takes a snapshot of all files, because the program about to run cannot be trusted to keep them.
     fn before_execution(&self, backend: &mut dyn Backend, name: &str) -> Result<Before> {
         let kind = backend.properties().backend;
-        let (capture, saved) = retried(|| {
+        let live = backend.live();
+        let (capture, saved) = self.leaving_out(&*live, || {
             let capture = self.capture(backend)?;
             let saved = self.save_before(kind, &capture, SnapshotOrigin::default())?;
             Ok((capture, saved))

@@ -232,7 +232,7 @@ fn missing_text(document: &Restored) -> String {
     }
     let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
     let listed = list_text(document.missing.iter().map(line));
-    format!("Not restored, because the snapshot is incomplete; left as they are:\n{listed}")
+    format!("Not restored, and left as they are:\n{listed}")
 }
 
 fn notes(

@@ -6,11 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use wink_fs::{Snapshot, SnapshotOptions, TakenSnapshot, Workspace};
 
-use super::{changes_text, milliseconds};
+use super::{changes_text, list_text, milliseconds};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::CliError;
-use crate::json::{Changes, SnapshotEntry, documents};
+use crate::error::{CliError, PARTIAL};
+use crate::json::{Changes, SkippedEntry, SnapshotEntry, documents};
 use crate::project::git::head;
 use crate::project::quota::{self, Quota};
 use crate::ui::answer::Answer;
@@ -66,7 +66,9 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliE
         pruned: opened.prune_notice.pruned(),
         duration_ms: milliseconds(start),
     };
-    let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
+    let exit = if document.snapshot.missing.is_empty() { 0 } else { PARTIAL };
+    let answer = context.answer(&document, |document| text(document, &snapshot))?;
+    let mut answer = answer.exit(exit);
     if context.is_talkative() {
         answer.notes.extend(opened.prune_notice.note());
         answer.notes.extend(Quota::of(&opened).ok().and_then(Quota::warning));
@@ -118,8 +120,18 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         format::size(snapshot.total_bytes),
         document.duration_ms,
     );
-    if !snapshot.excluded.is_empty() {
-        text += &format!("  excluded: {}\n", snapshot.excluded.join(", "));
+    let excluded: Vec<_> = snapshot.excluded_by_setting().collect();
+    if !excluded.is_empty() {
+        text += &format!("  excluded: {}\n", excluded.join(", "));
     }
-    text + &format::not_captured(&document.snapshot.skipped)
+    let SnapshotEntry { skipped, missing, .. } = &document.snapshot;
+    let special = |it: &&SkippedEntry| !missing.iter().any(|missing| missing.path == it.path);
+    let special: Vec<_> = skipped.iter().filter(special).cloned().collect();
+    text += &format::not_captured(&special);
+    if !missing.is_empty() {
+        let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
+        text += "These are not in it, and a restore leaves them alone; everything else is saved:\n";
+        text += &list_text(missing.iter().map(line));
+    }
+    text
 }

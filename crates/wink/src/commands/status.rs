@@ -43,7 +43,7 @@ documents! {
 struct Status {
     /// Whether the last snapshot is readable and complete, and the next one can be taken.
     protected: bool,
-    /// The first unreadable path, which prevents the next snapshot.
+    /// The first path that the next snapshot cannot hold, because it cannot be read.
     unreadable: Option<String>,
     /// Whether the history has reached its quota, which prevents the next snapshot.
     full: bool,
@@ -140,7 +140,9 @@ fn changed(diff: &Diff) -> Vec<ChangedEntry> {
 fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), CliError> {
     match files.diff(last, StateRef::Live) {
         Ok(diff) => {
-            let unreadable = unreadable(files, &diff);
+            let missing = diff.not_captured.iter().find(|it| it.is_missing);
+            let unreadable =
+                missing.map(|it| it.path.to_string()).or_else(|| unreadable(files, &diff));
             Ok((Some(diff), unreadable))
         }
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok((None, None)),
@@ -204,7 +206,10 @@ fn not_captured(status: &Status) -> Vec<&SkippedEntry> {
 fn not_readable(status: &Status) -> String {
     let path = status.unreadable.as_deref().unwrap_or_default();
     let hint = error::leaving_out(path).unwrap_or_else(|| "make it readable".to_owned());
-    format!("{} is not protected: `{path}` cannot be read; {hint}\n", status.root)
+    format!(
+        "{} is not protected: `{path}` cannot be read, so no snapshot holds it; {hint}\n",
+        status.root
+    )
 }
 
 fn store_text(store: &StoreEntry) -> String {

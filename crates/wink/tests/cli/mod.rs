@@ -11,6 +11,7 @@ mod form;
 mod hints;
 mod interrupted_forks;
 mod json;
+mod left_out;
 mod mask;
 mod moved;
 mod mv;

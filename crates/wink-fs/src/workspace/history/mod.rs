@@ -1,6 +1,7 @@
 //! What a workspace remembers: snapshots, operations, and who works in it.
 
 pub(crate) mod exclusions;
+pub(crate) mod left_out;
 pub(crate) mod operation_trees;
 pub(crate) mod prune;
 pub(crate) mod quota;
@@ -20,7 +21,7 @@ use super::undo::take_back::Outcome;
 use super::{CallOperations, Caller, SnapshotOptions};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::capture::Capture;
+use crate::filesystem::capture::{BUSY, Capture};
 use crate::filesystem::event::{Event, Observers};
 use crate::filesystem::{Backend, BackendKind};
 use crate::oplog::file::FileOpLog;
@@ -38,7 +39,7 @@ use crate::store::disk::Disk;
 use crate::tree::compare::{Difference, compare, kind_at};
 use crate::tree::filtered::Filtered;
 use crate::tree::hash::directory_mode;
-use crate::tree::scope::Scope;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{FileMode, Kind, Tree};
 use crate::util::parallel;
 use crate::util::progress::Progress;
@@ -154,7 +155,8 @@ impl History {
         backend: &mut dyn Backend,
         new: &NewSnapshot,
     ) -> Result<(Snapshot, Vec<SnapshotId>)> {
-        let taken = retried(|| {
+        let live = backend.live();
+        let taken = self.leaving_out(&*live, || {
             let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
         });
@@ -167,7 +169,8 @@ impl History {
         backend: &mut dyn Backend,
         new: &NewSnapshot,
     ) -> Result<Option<Snapshot>> {
-        let taken = retried(|| {
+        let live = backend.live();
+        let taken = self.leaving_out(&*live, || {
             let capture = self.capture(backend)?;
             if self.is_head(&*capture.tree)? {
                 Ok(None)
@@ -182,7 +185,13 @@ impl History {
     /// holds nothing.
     fn is_head(&self, tree: &dyn Tree) -> Result<bool> {
         match self.head()?.map(|head| self.snapshots.load(&head)) {
-            Some(Ok(head)) => Ok(compare(&*head, tree, &Scope::everything())?.is_empty()),
+            Some(Ok(head)) => {
+                let left_out = self.excluded.left_out();
+                let patterns: Vec<_> =
+                    left_out.iter().map(|it| Exclusions::pattern_of(&it.path)).collect();
+                let scope = Scope::everything().excluding(Exclusions::parse(patterns)?);
+                Ok(compare(&*head, tree, &scope)?.is_empty())
+            }
             _ => Ok(false),
         }
     }
@@ -195,12 +204,23 @@ impl History {
     }
 
     /// Captures the files; what keeps snapshots gets ready meanwhile.
+    ///
+    /// What cannot be captured is left out for the rest of the turn, and named in every capture of it.
     pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
-        let excluded = self.excluded.known();
-        match self.snapshots.preparation() {
+        let excluded = self.excluded.in_turn();
+        let captured = match self.snapshots.preparation() {
             Some(prepare) => parallel::both(|| backend.capture(&excluded), prepare).0,
             None => backend.capture(&excluded),
+        };
+        let mut capture = captured?;
+        for missing in capture.not_captured.extract_if(.., |it| it.is_missing) {
+            self.excluded.leave_out(missing.path, missing.why);
         }
+        let left_out = self.excluded.left_out();
+        capture.point_in_time &= left_out.iter().all(|it| it.why != BUSY);
+        capture.not_captured.extend(left_out);
+        capture.not_captured.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(capture)
     }
 
     /// Keeps what was captured.
@@ -244,7 +264,7 @@ impl History {
     ) -> Result<Snapshot> {
         let mut new = new.clone().captured(capture).backend(backend.as_str());
         new.parent = self.head()?;
-        new.excluded = self.excluded.known().patterns().map(str::to_owned).collect();
+        new.excluded = self.excluded.in_turn().patterns().map(str::to_owned).collect();
         self.snapshots.save(tree, &new)
     }
 
@@ -641,17 +661,6 @@ impl History {
 
     fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {
         self.known_head.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Does something again, a few times, if another program writes meanwhile.
-pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
-    let mut tries = 1;
-    loop {
-        match work() {
-            Err(error) if is_worth_a_try(&error) && tries < TRIES => tries += 1,
-            done => return done,
-        }
     }
 }
 

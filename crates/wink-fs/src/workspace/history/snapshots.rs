@@ -305,7 +305,7 @@ impl Workspace {
         let (base, _, before) = self.look(history, base.into())?;
         let (target, files, after) = self.look(history, target.into())?;
         let compare = |options: DiffOptions| {
-            let scope = options.scope.clone().excluding(history.excluded.known());
+            let scope = options.scope.clone().excluding(history.excluded.in_turn());
             diff_of(&*base, &*target, files, &options.scope(scope))
                 .map_err(|error| error.during(Operation::Diff))
         };
@@ -334,7 +334,7 @@ impl Workspace {
             State::Live => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
-                let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
+                let capture = history.capture(self.backend(&mut writer))?;
                 Ok((capture.tree, capture.totals.files, capture.not_captured))
             }
             State::Snapshot(snapshot) => {

@@ -11,7 +11,7 @@ use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotOrigin};
 use crate::tree::Tree;
 use crate::tree::scope::Scope;
-use crate::workspace::history::{History, STEP, describe, directory_modes, retried};
+use crate::workspace::history::{History, STEP, describe, directory_modes};
 
 /// One way to another state.
 pub(crate) struct Restore<'a> {
@@ -53,36 +53,10 @@ pub(crate) struct Done<'a> {
 }
 
 impl<'a> Restore<'a> {
-    /// Plans the replacement of what was captured, which is captured again if it changes while it is compared.
-    pub(crate) fn plan(&self, backend: &dyn Backend, before: Capture) -> Result<ReplacePlan<'a>> {
-        let mut before = Some(before);
-        retried(|| {
-            let before = before.take().map_or_else(|| self.history.capture(backend), Ok)?;
-            ReplacePlan::new(before, self.target, self.scope)
-        })
-    }
-
     /// Saves what is there, replaces it by the target, and records that as an operation.
     ///
-    /// It is captured and planned again if it changes while it is saved.
+    /// It fails if the files have changed since they were captured.
     pub(crate) fn replace(
-        &self,
-        backend: &mut dyn Backend,
-        plan: ReplacePlan<'a>,
-        going: &Going<'_>,
-    ) -> Result<Done<'a>> {
-        let mut plan = Some(plan);
-        retried(|| {
-            let plan = match plan.take() {
-                Some(plan) => plan,
-                None => ReplacePlan::new(self.history.capture(backend)?, self.target, self.scope)?,
-            };
-            self.replace_once(backend, plan, going)
-        })
-    }
-
-    /// Like [`replace`](Self::replace), but fails if the files have changed since they were captured.
-    pub(crate) fn replace_once(
         &self,
         backend: &mut dyn Backend,
         plan: ReplacePlan<'a>,

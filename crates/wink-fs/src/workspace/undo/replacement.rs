@@ -40,7 +40,12 @@ impl Reversal<'_> {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.try_replace(files.backend(writer), &*before, &kept_back) {
+            let backend = files.backend(writer);
+            let live = backend.live();
+            let done = self
+                .history
+                .leaving_out(&*live, || self.try_replace(backend, &*before, &kept_back));
+            match done {
                 // Another program wrote meanwhile: decide again, which leaves its changes alone.
                 Err(error) if error.kind() == ErrorKind::Conflict && tries < REPLACE_TRIES => {}
                 // What blocks one path must not keep the others from being undone.
@@ -69,7 +74,9 @@ impl Reversal<'_> {
         let history = self.history;
         let captured = history.capture(backend)?;
         let (mut same, mut changed) = partition(&*captured.tree, before, &self.source.changes)?;
-        changed.extend(same.extract_if(.., |path| kept_back.contains(path)));
+        let left_out = history.excluded.left_out();
+        let is_left_out = |path: &TreePath| left_out.iter().any(|it| it.path.overlaps(path));
+        changed.extend(same.extract_if(.., |path| kept_back.contains(path) || is_left_out(path)));
         // A moved file is a removal and a new file to a replacement. Undoing only the new file would delete its
         // content.
         if !same.is_empty() && !changed.is_empty() {
@@ -87,7 +94,7 @@ impl Reversal<'_> {
             return Ok((outcome, None));
         }
         let scope = Scope::paths(with_made_parents(before, &*captured.tree, &same)?);
-        let scope = scope.excluding(history.excluded.known());
+        let scope = scope.excluding(history.excluded.in_turn());
         let only_modes = Scope::paths(modes.iter().map(|it| it.path.clone()));
         let scope = if same.is_empty() { only_modes } else { scope };
         let restore = Restore { history, target: before, scope: &scope };
@@ -99,7 +106,7 @@ impl Reversal<'_> {
             ReplacePlan::new(captured, before, &scope)
         };
         let plan = plan.map(|plan| plan.with_directory_modes(modes));
-        let done = plan.and_then(|plan| restore.replace_once(backend, plan, &going));
+        let done = plan.and_then(|plan| restore.replace(backend, plan, &going));
         let sequence = done.map_err(|error| error.during(Operation::Undo))?.sequence;
         Ok((outcome, sequence))
     }
