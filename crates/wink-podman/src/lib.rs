@@ -10,6 +10,7 @@ mod commit;
 mod conmon;
 mod connection;
 mod container;
+mod examine;
 mod executor;
 mod image;
 mod machine;
@@ -21,6 +22,7 @@ mod seccomp;
 mod section;
 mod workspace;
 
+pub use self::examine::{Finding, Level, examine};
 pub use self::executor::{PodmanExecutor, RunningMode};
 pub use self::image::Image;
 pub use self::options::{DEFAULT_IMAGE, PodmanOptions};

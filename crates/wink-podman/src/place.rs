@@ -44,7 +44,8 @@ impl Place {
     pub(crate) fn create() -> Result<Self, Problem> {
         let base = base()?;
         let made = (0..TRIES).map(|_| {
-            let name = format!("{PREFIX}{}", Uuid::new_v4().simple());
+            // Short, because the path of a socket has at most 107 bytes.
+            let name = format!("{PREFIX}{:016x}", Uuid::new_v4().as_u64_pair().0);
             Self::make(&base.join(&name), name)
         });
         // Another process may have taken it for an abandoned one before it was locked.
@@ -152,8 +153,8 @@ pub(crate) fn is_there(name: &str) -> bool {
 /// Returns the directory of this user's containers.
 fn base() -> Result<PathBuf, Problem> {
     let user = rustix::process::geteuid().as_raw();
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
-    let parent = runtime.map_or_else(std::env::temp_dir, PathBuf::from);
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let parent = runtime.filter(|path| path.is_dir()).unwrap_or_else(std::env::temp_dir);
     let base = parent.join(format!("wink-podman-{user}"));
     match DirBuilder::new().mode(0o700).create(&base) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(problem(error)),

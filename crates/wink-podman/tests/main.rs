@@ -6,6 +6,7 @@
 
 mod common;
 mod conformance;
+mod images;
 mod life_cycle;
 mod rootless;
 mod running;
