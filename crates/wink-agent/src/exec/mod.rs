@@ -23,8 +23,8 @@ use crate::tool::error::ToolError;
 pub use self::command::{Command, Program};
 pub use self::executed::{Ended, Executed};
 #[cfg(unix)]
-pub use self::host::HostExecutor;
-pub use self::output::Output;
+pub use self::host::{HostExecutor, run_process};
+pub use self::output::{Output, OutputCollector};
 pub use self::outputs::Outputs;
 pub use self::scripted::ScriptedExecutor;
 
@@ -72,4 +72,7 @@ pub trait Executor: Send + Sync + fmt::Debug {
     fn max_timeout(&self) -> Duration {
         MAX_TIMEOUT
     }
+
+    /// Ends what the executor keeps between programs, such as a container, and a program that still runs.
+    fn stop(&self) {}
 }

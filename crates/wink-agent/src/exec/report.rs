@@ -107,6 +107,10 @@ fn message(executed: &Executed, said: &str) -> String {
     } else {
         format!("The program {} after {took}.", executed.ended)
     };
+    if let Some(note) = &executed.note {
+        message.push('\n');
+        message.push_str(note);
+    }
     for (name, output) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
         message.push_str(&printed(name, output));
     }

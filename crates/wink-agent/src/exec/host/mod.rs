@@ -12,6 +12,7 @@ use std::time::Duration;
 use wink_fs::search::Stop;
 use wink_fs::{Error, ErrorKind, ExecutionPlace, Kind, Operation};
 
+pub use self::process::run_process;
 use super::{Command, Executed, Executor, MAX_TIMEOUT, Outputs, Program};
 use crate::tool::error::ToolError;
 
@@ -98,7 +99,7 @@ impl Executor for HostExecutor {
         stop: &Stop,
     ) -> Result<Executed, ToolError> {
         let directory = directory(command, place)?;
-        process::run(self.prepared(command, directory), &command.stdin, &self.outputs, stop)
+        run_process(self.prepared(command, directory), &command.stdin, &self.outputs, stop)
     }
 
     fn max_timeout(&self) -> Duration {

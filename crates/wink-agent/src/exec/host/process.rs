@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use wink_fs::ErrorKind;
 use wink_fs::search::Stop;
 
-use crate::exec::output::{Collector, Output};
+use crate::exec::output::{Output, OutputCollector};
 use crate::exec::{Ended, Executed, Outputs};
 use crate::tool::error::ToolError;
 use crate::util::lock;
@@ -23,8 +23,20 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The first and the longest wait between two polls of a program.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
-/// Runs a program in a group of its own, of which nothing is left afterwards.
-pub(super) fn run(
+/// Runs a process in a group of its own, which is killed as a whole when `stop` says so and when the process has ended.
+///
+/// It is for executors of other crates. What leaves the group (`setsid`) is not killed.
+///
+/// ```
+/// use wink_agent::exec::{Outputs, run_process};
+/// use wink_fs::search::Stop;
+///
+/// let outputs = Outputs::temporary().unwrap();
+/// let cat = std::process::Command::new("cat");
+/// let executed = run_process(cat, "hello", &outputs, &Stop::default()).unwrap();
+/// assert_eq!(executed.stdout.text(), "hello");
+/// ```
+pub fn run_process(
     command: Command,
     stdin: &str,
     outputs: &Outputs,
@@ -114,7 +126,7 @@ fn ended(status: ExitStatus) -> Ended {
 
 /// Reads one output in a thread of its own.
 struct Reader {
-    collector: Arc<Mutex<Collector>>,
+    collector: Arc<Mutex<OutputCollector>>,
     done: Receiver<()>,
 }
 
@@ -124,7 +136,7 @@ impl Reader {
         outputs: &Outputs,
         name: &'static str,
     ) -> io::Result<Self> {
-        let collector = Arc::new(Mutex::new(Collector::new(outputs, name)));
+        let collector = Arc::new(Mutex::new(OutputCollector::new(outputs, name)));
         let (sender, done) = channel();
         if let Some(pipe) = pipe {
             let collector = collector.clone();
@@ -141,7 +153,7 @@ impl Reader {
     }
 }
 
-fn read_all(mut pipe: impl Read, collector: &Mutex<Collector>, done: &Sender<()>) {
+fn read_all(mut pipe: impl Read, collector: &Mutex<OutputCollector>, done: &Sender<()>) {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match pipe.read(&mut buffer) {
@@ -209,7 +221,7 @@ mod tests {
             let began = Instant::now();
             command.arg("60");
             let stop = Stop::after(Duration::from_secs(60));
-            let refused = run(command, stdin, &outputs, &stop).unwrap_err();
+            let refused = run_process(command, stdin, &outputs, &stop).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Unavailable, "{refused:?}");
             assert!(began.elapsed() < Duration::from_secs(30), "it was ended");
         }
