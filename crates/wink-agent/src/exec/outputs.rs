@@ -48,7 +48,7 @@ impl Outputs {
         }
     }
 
-    /// Returns the directory, which is also the home of programs.
+    /// Returns the directory.
     pub(super) fn directory(&self) -> &Path {
         self.0.directory.path()
     }
@@ -71,7 +71,7 @@ impl Outputs {
         if names.len() > MOST
             && let Some(oldest) = names.pop_front()
         {
-            // A program may have deleted it, because it is in the home of programs.
+            // Without a sandbox, a program may have deleted it.
             let _ = std::fs::remove_file(self.directory().join(oldest));
         }
     }

@@ -176,10 +176,14 @@ impl Context {
         }
     }
 
+    /// Returns whether an optional question can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.global.json && !self.global.yes && input::is_interactive()
+    }
+
     /// Asks whether to do something optional; without a terminal the answer is no.
     pub(crate) fn agrees(&self, question: &str) -> Result<bool, CliError> {
-        let can_ask = !self.global.json && !self.global.yes && input::is_interactive();
-        Ok(can_ask && input::ask(question)?)
+        Ok(self.can_ask() && input::ask(question)?)
     }
 
     /// Prints a note before the answer, unless `--quiet` or `--json`.

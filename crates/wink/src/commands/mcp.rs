@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use clap::Args;
 use tokio::runtime::Builder;
+use wink_agent::exec::HostExecutor;
 use wink_agent::session::dump_session_tree;
 
 use crate::cli::context::Context;
+use crate::commands::run::SandboxArgs;
 use crate::error::CliError;
 use crate::json::documents;
 use crate::mcp::{self, Endpoint};
+use crate::project::Project;
 use crate::serve::source::{Served, SourceArgs, Usually};
 use crate::sys::disk;
 use crate::sys::stop_signals::StopSignals;
@@ -24,8 +27,15 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
 
+    /// Offer tools that run programs, in the sandbox of `wink run`.
+    #[arg(long)]
+    allow_execution: bool,
+
     #[command(flatten)]
     serving: SourceArgs,
+
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 documents! {}
@@ -39,6 +49,10 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError>
     let dump = args.dump.as_deref().map(|named| dump_directory(context, named, &served));
     let dump = dump.transpose()?;
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let endpoint = match args.executor(context, &served)? {
+        Some(executor) => endpoint.with_executor(executor),
+        None => endpoint,
+    };
     let endpoint = endpoint.with_results(args.serving.results);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| CliError::other(&error);
@@ -49,6 +63,26 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError>
     // What is left is a read of the input that no task waits for, and calls that had their time.
     runtime.shutdown_timeout(Duration::ZERO);
     dumped.map(|()| Answer::default())
+}
+
+impl McpArgs {
+    /// Returns what runs programs, if that is allowed. A server that cannot keep them inside does not start.
+    fn executor(
+        &self,
+        context: &Context,
+        served: &Served,
+    ) -> Result<Option<HostExecutor>, CliError> {
+        if !self.allow_execution {
+            return if self.sandbox.is_given() {
+                Err(CliError::sandbox_without_execution())
+            } else {
+                Ok(None)
+            };
+        }
+        let root = served.root.as_deref().ok_or_else(CliError::execution_in_memory)?;
+        let project = Project::find_any(root, context.store.as_deref())?;
+        self.sandbox.executor(root, project.as_ref()).map(Some)
+    }
 }
 
 /// Makes the directory for the dump before the session starts; fails inside the workspace.

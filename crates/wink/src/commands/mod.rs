@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod fork;
 mod fs;
+mod hook;
 mod import;
 pub(crate) mod init;
 mod log;
@@ -15,14 +16,17 @@ mod matching;
 mod mcp;
 mod merge;
 mod merged;
+mod oops;
 mod op;
 mod prune;
 mod redo;
 mod repair;
 mod restore;
 mod revert;
+mod run;
 mod search;
 mod session;
+mod setup;
 mod show;
 mod snapshot;
 mod status;
@@ -84,6 +88,7 @@ commands! {
         Diff(diff::DiffArgs),
         Restore(restore::RestoreArgs),
         Revert(revert::RevertArgs),
+        Oops(oops::OopsArgs),
         Undo(undo::UndoArgs),
         Redo(redo::RedoArgs),
         Op(op::OpArgs),
@@ -94,9 +99,12 @@ commands! {
         Repair(repair::RepairArgs);
     "Forks": Fork(fork::ForkArgs), Merge(merge::MergeArgs);
     "Files": Fs(fs::FsArgs), Export(export::ExportArgs), Import(import::ImportArgs);
-    "Agents": Tool(tool::ToolArgs), Session(session::SessionArgs);
+    "Agents":
+        Run(run::RunArgs),
+        Hook(hook::HookArgs), Tool(tool::ToolArgs), Session(session::SessionArgs);
     "Servers": Serve(serve::ServeArgs), Mcp(mcp::McpArgs);
     "Setup":
+        Setup(setup::SetupArgs),
         Workspaces(workspaces::WorkspacesArgs),
         Doctor(doctor::DoctorArgs),
         Config(config::ConfigArgs),
@@ -105,16 +113,24 @@ commands! {
 }
 
 impl Command {
+    /// Returns whether it is run by a coding agent, which it must not stop.
+    pub(crate) fn is_hook(&self) -> bool {
+        matches!(self, Self::Hook(_))
+    }
+
     /// Returns whether the command handles signals itself.
     pub(crate) fn handles_signals(&self) -> bool {
         match self {
-            Self::Mcp(_) | Self::Serve(_) => true,
+            // The last one passes them on to the program.
+            Self::Mcp(_) | Self::Serve(_) | Self::Run(_) => true,
             // It ends the program that it runs.
             Self::Tool(args) => args.may_execute(),
             _ => false,
         }
     }
 }
+
+pub(crate) use hook::failed as hook_failed;
 
 /// How many paths a summary lists.
 const LISTED: usize = 20;

@@ -10,6 +10,7 @@ use super::{DAMAGED, LISTED, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
 use crate::error::{self, CliError};
+use crate::hooks::record;
 use crate::json::{ChangedEntry, Changes, SkippedEntry, SnapshotEntry, documents};
 use crate::project::git::head::{self, GitHead};
 use crate::project::quota::Quota;
@@ -47,6 +48,8 @@ struct Status {
     unreadable: Option<String>,
     /// Whether the history has reached its quota, which prevents the next snapshot.
     full: bool,
+    /// Why the last hook of a coding agent took no snapshot.
+    hook_failed: Option<String>,
     root: String,
     last_snapshot: Option<SnapshotEntry>,
     age_seconds: Option<u64>,
@@ -104,10 +107,16 @@ fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     let is_complete = last.is_none_or(|it| it.missing().next().is_none());
     let full = quota.is_used_up(opened)?;
+    let hook_failed = record::last_failure(&opened.project.directory);
     Ok(Status {
-        protected: diff.is_some() && unreadable.is_none() && !full && is_complete,
+        protected: diff.is_some()
+            && unreadable.is_none()
+            && !full
+            && is_complete
+            && hook_failed.is_none(),
         unreadable,
         full,
+        hook_failed,
         root: opened.project.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
@@ -258,6 +267,10 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
         (false, _) if status.full => format!(
             "{root} is not protected: its history has reached its quota, so no snapshot can be taken; raise the \
              quota with `wink config set retention.bytes`, or delete tags and `wink prune`\n"
+        ),
+        (false, Some(_)) if status.hook_failed.is_some() => format!(
+            "{root} is not protected: the last hook of a coding agent took no snapshot ({}); `wink snapshot` takes one\n",
+            status.hook_failed.as_deref().unwrap_or_default()
         ),
         (false, Some(last)) if status.changes.is_some() => format!(
             "{root} is not protected: the last snapshot is {}; `wink show @-` names them, and `wink snapshot` takes \

@@ -3,6 +3,7 @@
 mod config;
 mod forks;
 mod names;
+mod run;
 mod serve;
 mod sessions;
 mod table;

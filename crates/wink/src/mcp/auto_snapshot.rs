@@ -11,7 +11,9 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use wink_agent::{Effect, Family, Tool, ToolContext};
-use wink_fs::{BackendKind, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin, Workspace};
+use wink_fs::{
+    BackendKind, ErrorKind, Snapshot, SnapshotId, SnapshotOptions, SnapshotOrigin, Workspace,
+};
 
 use crate::sys::lock::lock;
 use crate::ui::output;
@@ -155,6 +157,17 @@ impl Changes {
         if !std::mem::replace(&mut self.has_failed, true) {
             warn(&format!("no automatic snapshot; it is tried again: {error}"));
         }
+    }
+}
+
+/// Returns the newest snapshot if it holds the very same files, or takes another one.
+pub(crate) fn newest_or_taken(
+    files: &Workspace,
+    options: &SnapshotOptions,
+) -> wink_fs::Result<Option<SnapshotId>> {
+    match snapshot(files, options)? {
+        Some(taken) => Ok(Some(taken.id)),
+        None => files.current_snapshot_id(),
     }
 }
 

@@ -17,6 +17,7 @@ mod resources;
 mod sessions;
 mod stdio;
 
+pub(crate) use self::auto_snapshot::newest_or_taken;
 pub(crate) use self::call::answer::Results;
 pub(crate) use self::call::recent::RecentCall;
 pub(crate) use self::endpoint::Endpoint;

@@ -1,5 +1,6 @@
 //! The command line, through the real binary, as people and scripts meet it.
 
+mod clients;
 mod config;
 mod diff;
 mod exit_codes;
@@ -9,6 +10,7 @@ mod files;
 mod forks;
 mod form;
 mod hints;
+mod hook;
 mod interrupted_forks;
 mod json;
 mod left_out;
@@ -24,6 +26,8 @@ mod refusals;
 pub(crate) mod repair;
 mod restore;
 mod room;
+mod run;
+mod sandbox;
 mod scene;
 mod sessions;
 mod setup;

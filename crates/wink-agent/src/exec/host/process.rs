@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use wink_fs::ErrorKind;
 use wink_fs::search::Stop;
 
@@ -22,6 +24,18 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The first and the longest wait between two polls of a program.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+
+/// How long the launcher of a sandbox may take to end everything in it.
+const LAST_KILLS: Duration = Duration::from_secs(5);
+
+/// Who ends a program and what it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ender {
+    /// A signal to its process group.
+    Group,
+    /// The launcher of the sandbox, which finds every descendant; told to, and by itself when the program has ended.
+    Launcher,
+}
 
 /// Runs a process in a group of its own, which is killed as a whole when `stop` says so and when the process has ended.
 ///
@@ -42,10 +56,24 @@ pub fn run_process(
     outputs: &Outputs,
     stop: &Stop,
 ) -> Result<Executed, ToolError> {
+    run(command, stdin, outputs, stop, Ender::Group)
+}
+
+/// Runs a program in a group of its own, of which nothing is left afterwards.
+pub(super) fn run(
+    command: Command,
+    stdin: &str,
+    outputs: &Outputs,
+    stop: &Stop,
+    ender: Ender,
+) -> Result<Executed, ToolError> {
     let began = Instant::now();
     let mut child = start(command, stdin)?;
     let readers = connect(&mut child, stdin, outputs);
     let stopped = readers.is_ok().then(|| wait(&child, stop)).flatten();
+    if ender == Ender::Launcher {
+        end_launcher(&child);
+    }
     // Also when it has ended: what it left running would change files behind the workspace's back.
     kill_group(&child);
     let status = child.wait()?;
@@ -106,6 +134,13 @@ fn wait(child: &Child, stop: &Stop) -> Option<ErrorKind> {
 fn has_ended(child: &Child) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(pid(child)), options).map_or(true, |status| status.is_some())
+}
+
+/// Lets the launcher end the program, and waits for it, though not for ever.
+fn end_launcher(child: &Child) {
+    // There is nothing to end if it has ended by itself.
+    let _ = kill_process(pid(child), Signal::TERM);
+    let _ = wait(child, &Stop::after(LAST_KILLS));
 }
 
 fn kill_group(child: &Child) {
@@ -221,7 +256,7 @@ mod tests {
             let began = Instant::now();
             command.arg("60");
             let stop = Stop::after(Duration::from_secs(60));
-            let refused = run_process(command, stdin, &outputs, &stop).unwrap_err();
+            let refused = run(command, stdin, &outputs, &stop, Ender::Group).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Unavailable, "{refused:?}");
             assert!(began.elapsed() < Duration::from_secs(30), "it was ended");
         }

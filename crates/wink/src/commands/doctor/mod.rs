@@ -1,5 +1,6 @@
 //! `wink doctor`: checks this computer and this workspace for problems.
 
+mod agents;
 mod host;
 mod programs;
 mod workspace;
@@ -55,11 +56,14 @@ enum Health {
     Failed,
 }
 
+pub(super) use self::programs::on_path;
+
 pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());
     checks.extend(workspace::checks(context, args.fix));
+    checks.extend(agents::checks(context));
     let ok = checks.iter().all(|it| it.health != Health::Failed);
     let document = Examined { ok, checks };
     let answer = context.answer(&document, |it| it.checks.iter().map(line).collect())?;

@@ -49,7 +49,7 @@ fn other(name: &'static str, what_for: &str) -> Check {
 }
 
 /// Returns the real paths of the programs of a name, in the order of PATH.
-fn on_path(name: &str) -> Vec<PathBuf> {
+pub(in super::super) fn on_path(name: &str) -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut found = Vec::new();
     for directory in env::split_paths(&path) {

@@ -39,6 +39,13 @@ pub(crate) struct NewForkArgs {
     materialize: Option<PathBuf>,
 }
 
+impl NewForkArgs {
+    /// The arguments of a fork of the current files, beside the workspace.
+    pub(super) fn of_current_files(name: &str) -> Self {
+        Self { name: name.to_owned(), state: "@".to_owned(), materialize: None }
+    }
+}
+
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Forked {

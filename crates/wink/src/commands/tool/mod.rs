@@ -8,10 +8,10 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use wink_agent::exec::HostExecutor;
 use wink_agent::{Family, Tool, ToolContext, Toolset};
 
 use crate::cli::context::{Context, Opened};
+use crate::commands::run::SandboxArgs;
 use crate::error::CliError;
 use crate::json::documents;
 use crate::project::forks::persisted::PersistedForks;
@@ -38,9 +38,12 @@ pub(crate) struct ToolArgs {
     #[arg(long, requires = "name", conflicts_with = "arguments")]
     schema: bool,
 
-    /// Let tools run programs. NOT a sandbox: they can do all that you can, also outside the workspace.
+    /// Let tools run programs, in the sandbox of `wink run`.
     #[arg(long)]
     allow_execution: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 impl ToolArgs {
@@ -78,6 +81,9 @@ pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, CliError
     let unknown =
         || CliError::unknown_tool(&Toolset::unknown_tool_message(name, Toolset::ALL.tools()));
     let tool = Toolset::ALL.find(name).ok_or_else(unknown)?;
+    if args.sandbox.is_given() && !args.allow_execution {
+        return Err(CliError::sandbox_without_execution());
+    }
     match args.schema {
         true => schema(context, tool),
         false if tool.family == Family::Execution && !args.allow_execution => {
@@ -117,7 +123,7 @@ fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, CliErro
     if !args.allow_execution {
         return Ok(context);
     }
-    let executor = HostExecutor::unsafe_on_this_machine()?;
+    let executor = args.sandbox.executor(&opened.project.root, Some(&opened.project))?;
     Ok(context.executor(Arc::new(executor)).cancelled(signals::give_up()))
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rmcp::model::Tool as McpTool;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
+use wink_agent::exec::HostExecutor;
 use wink_agent::session::Session;
 use wink_agent::{Effect, Tool, ToolContext, Toolset};
 use wink_fs::{BackendKind, Workspace};
@@ -88,6 +89,13 @@ impl Endpoint {
             has_fixtures: false,
         };
         endpoint.with_results(Results::default())
+    }
+
+    /// Lets tools run programs; to be called before [`with_results`](Self::with_results), which declares the tools.
+    #[must_use]
+    pub(crate) fn with_executor(mut self, executor: HostExecutor) -> Self {
+        self.context = self.context.executor(Arc::new(executor));
+        self
     }
 
     /// Chooses how results are sent.
