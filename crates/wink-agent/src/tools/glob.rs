@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wink_fs::TreePath;
-use wink_fs::search::{GlobOptions, GlobResult, glob};
+use wink_fs::search::{GlobOptions, GlobResult, Skipped, glob};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
@@ -12,6 +12,9 @@ use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::counted;
+
+/// Says that Git's own files were not searched.
+pub(super) const GIT_NOTE: &str = "\nNot searched: .git (name it in the path to search it).";
 
 pub(crate) const TOOL: Tool = Tool {
     name: "glob",
@@ -54,6 +57,9 @@ struct Answer {
     total: usize,
     truncated: bool,
     ignored: u64,
+    /// Directories that cannot be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unreadable: u64,
 }
 
 /// The part of a list that is shown.
@@ -69,6 +75,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let limits = call.limits();
     let options = GlobOptions::default()
         .ignore_files(params.respect_ignore_files)
+        .skip_git(true)
         .stop(call.stop(limits.max_search_time)?);
     let found = glob(&*call.tree(), &params.pattern, &base, &options, limits)?;
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
@@ -76,6 +83,23 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let end = start.saturating_add(most).min(found.paths.len());
     let page = Page { params, found, start, end };
     Ok(ToolResult::success(page.message(call), page.answer()))
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Names directories that were not looked into, so that no file seems to be missing.
+fn unsearched(skipped: &Skipped) -> String {
+    let mut notes = match skipped.unreadable {
+        0 => String::new(),
+        1 => "\nNot searched, because it cannot be read: 1 directory.".to_owned(),
+        count => format!("\nNot searched, because they cannot be read: {count} directories."),
+    };
+    if skipped.git_directories > 0 {
+        notes += GIT_NOTE;
+    }
+    notes
 }
 
 impl Page<'_> {
@@ -118,10 +142,13 @@ impl Page<'_> {
     }
 
     fn hidden(&self) -> String {
-        match self.found.skipped.ignored {
+        let skipped = &self.found.skipped;
+        let mut notes = match skipped.ignored {
             0 => String::new(),
             count => format!("\nHidden by ignore files: {}.", counted(count, "file")),
-        }
+        };
+        notes += &unsearched(skipped);
+        notes
     }
 
     fn answer(&self) -> Answer {
@@ -131,6 +158,7 @@ impl Page<'_> {
             total: self.found.paths.len(),
             truncated: self.is_truncated(),
             ignored: self.found.skipped.ignored,
+            unreadable: self.found.skipped.unreadable,
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, MatchedFile, grep};
 
+use super::glob::GIT_NOTE;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
@@ -128,6 +129,7 @@ fn options(params: &Params) -> GrepOptions {
         .context(params.context as usize)
         .offset(params.offset)
         .ignore_files(params.respect_ignore_files)
+        .skip_git(true)
         .mode(match params.mode {
             Mode::Content => GrepMode::Content,
             Mode::Files => GrepMode::Files,
@@ -242,11 +244,14 @@ fn skipped(found: &GrepResult) -> String {
     ];
     let present = counts.iter().filter(|(count, _)| *count > 0);
     let listed: Vec<_> = present.map(|(count, what)| counted(*count, what)).collect();
-    if listed.is_empty() {
-        String::new()
-    } else {
-        format!("\nNot searched: {}.", listed.join(", "))
+    let mut notes = String::new();
+    if !listed.is_empty() {
+        notes = format!("\nNot searched: {}.", listed.join(", "));
     }
+    if found.skipped.git_directories > 0 {
+        notes += GIT_NOTE;
+    }
+    notes
 }
 
 fn answer(params: &Params, found: &GrepResult) -> Answer {

@@ -21,7 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
     name: "read_file",
     title: "Read file",
     description: "Read a text file with line numbers (starting at 1), one page at a time; the \
-                  answer gives the next call. `offset` skips lines, so 0 starts at line 1. A \
+                  answer gives the next call. `offset` is the number of the first line. A \
                   line longer than a page is read in parts by `column`. Lines that end in \
                   \\r\\n are named. With encoding base64, read the bytes of any file; `offset` \
                   and `limit` then count bytes. Also gives the content_hash that write_file \
@@ -40,7 +40,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Params {
     /// File to read.
     path: String,
-    /// Lines (with base64: bytes) to skip.
+    /// First line, by its number (with base64: bytes to skip).
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
@@ -65,6 +65,7 @@ struct Answer {
     total_lines: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_bytes: Option<u64>,
+    /// The number of the first line, or of the first byte, counted from 0.
     offset: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u64>,
@@ -107,7 +108,8 @@ fn refuse_column(params: &Params) -> Result<(), ToolError> {
 
 fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolResult, ToolError> {
     let limits = call.limits();
-    let offset = params.offset;
+    // Lines are numbered from 1, as they are shown; 0 means the start too.
+    let offset = params.offset.saturating_sub(1);
     let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
     let part = LineOptions::default().line(offset).hash(true);
     if let Some(column) = params.column.filter(|column| *column > 0) {

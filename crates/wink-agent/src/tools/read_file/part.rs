@@ -79,7 +79,7 @@ fn next(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
     let path = path.to_string();
     if part.truncated {
         let column = column + part.content.len() as u64;
-        let arguments = json!({"path": path, "offset": line, "column": column, "limit": limit});
+        let arguments = json!({"path": path, "offset": line + 1, "column": column, "limit": limit});
         let arguments = call.next(arguments);
         let left = counted(part.line_bytes - column, "byte");
         return format!("{left} of the line left. Next call: read_file {arguments}\n");
@@ -88,7 +88,7 @@ fn next(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
         0 if part.has_newline => String::new(),
         0 => NO_NEWLINE.to_owned(),
         left => {
-            let arguments = call.next(json!({"path": path, "offset": line + 1, "limit": limit}));
+            let arguments = call.next(json!({"path": path, "offset": line + 2, "limit": limit}));
             format!("{} left. Next call: read_file {arguments}\n", counted(left, "line"))
         }
     }
@@ -99,7 +99,7 @@ fn answer(part: &LinePart) -> Answer {
     Answer {
         path: part.path.to_string(),
         total_lines: Some(part.total_lines),
-        offset: part.line,
+        offset: part.line + 1,
         column: Some(part.column),
         line_bytes: Some(part.line_bytes),
         limit: u64::from(is_there && !part.truncated),
