@@ -73,6 +73,8 @@ pub(crate) struct History {
     pub(super) room: AtomicUsize,
     /// The snapshot that was taken or restored last, if that was looked up since.
     known_head: Mutex<Option<Option<SnapshotId>>>,
+    /// How many bytes the history would have taken with what the quota refused last.
+    refused: AtomicU64,
     /// How many operations were written down by this process.
     recorded: AtomicU64,
 }
@@ -113,6 +115,7 @@ impl History {
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
+            refused: AtomicU64::new(0),
             recorded: AtomicU64::new(0),
         }
     }
@@ -254,7 +257,13 @@ impl History {
     ) -> Result<Snapshot> {
         let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         new.asked_by = asked_by;
-        self.save_unlearnt(backend, capture, &*capture.tree, &new)
+        let saved = self.save_unlearnt(backend, capture, &*capture.tree, &new)?;
+        if let Err(error) = self.plan_room(&self.retention, SnapshotOrigin::Agent, false, 0) {
+            self.snapshots.delete(&saved.id)?;
+            let _ = self.snapshots.reclaim();
+            return Err(error);
+        }
+        Ok(saved)
     }
 
     /// Runs what follows an operation that is done.
@@ -280,7 +289,10 @@ impl History {
             self.teach(backend, capture, saved);
         }
         self.forget_steps()?;
-        self.forget_oldest_saved(saved.id)
+        self.forget_oldest_saved(saved.id)?;
+        // It was planned before anything was replaced, so it fits now. An agent's share only: what was replaced must
+        // not evict what a person took.
+        self.fit(&self.retention, SnapshotOrigin::Agent).map(drop)
     }
 
     pub(super) fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
