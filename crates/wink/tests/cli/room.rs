@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::cli::scene::{Scene, stderr};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 /// Returns bytes that do not pack well.
 fn noise(mut seed: u64, bytes: usize) -> Vec<u8> {
@@ -156,4 +156,21 @@ fn protected_means_that_the_next_snapshot_can_be_taken() {
     scene.ok(&["config", "set", "retention.bytes", "100 KiB"]);
     let workspaces = scene.json(&["workspaces"]);
     assert_eq!(workspaces["workspaces"][0]["protected"], false);
+}
+
+/// Once, every automatic snapshot read such a file again, and then failed.
+#[test]
+fn a_file_that_can_never_fit_is_named_and_not_read() {
+    let scene = Scene::new();
+    scene.write("small", "1");
+    fs::File::create(scene.project("huge")).unwrap().set_len(1 << 40).unwrap();
+    let taken = scene.run(&["snapshot", "--json"]);
+    let said = stdout(&taken);
+    assert_eq!(taken.status.code(), Some(3), "{said}{}", stderr(&taken));
+    assert!(said.contains("it is larger than the whole history may be"), "{said}");
+    scene.write("small", "2");
+    let restored = scene.run(&["restore", "@-"]);
+    assert_eq!(restored.status.code(), Some(3), "{}", stderr(&restored));
+    assert_eq!(scene.read("small"), "1");
+    assert_eq!(fs::metadata(scene.project("huge")).unwrap().len(), 1 << 40);
 }

@@ -193,6 +193,9 @@ impl History {
             None => backend.capture(&excluded),
         };
         let mut capture = captured?;
+        if self.leave_out_too_large(&capture)? {
+            return self.capture(backend);
+        }
         for missing in capture.not_captured.extract_if(.., |it| it.is_missing) {
             self.excluded.leave_out(missing.path, missing.why);
         }
