@@ -33,7 +33,10 @@ fn measure(context: &Context) -> Result<Outcome> {
         context.settle()?;
         writes += 1;
         let path = format!("new{writes}/file");
-        let measured = timed_ms(|| Ok(drop(files.write(&path, "content")?)))?;
+        let measured = timed_ms(|| {
+            files.write(&path, "content")?;
+            Ok(())
+        })?;
         files.undo()?;
         ensure!(!files.exists(&format!("new{writes}")), "the undo left the directory");
         Ok(measured)

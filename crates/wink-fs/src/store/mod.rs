@@ -337,6 +337,11 @@ impl SnapshotStore for Store {
         gc::usage(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
     }
 
+    fn usage_with(&self, kept: &[Snapshot]) -> Result<Option<Usage>> {
+        let usage = gc::usage_with(self, kept);
+        usage.map(Some).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
     fn pin(&self, pin: &Pin) -> Result<()> {
         pins::add(self.disk(), pin).map_err(|error| error.during(Operation::Snapshot))
     }

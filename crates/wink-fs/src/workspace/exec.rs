@@ -165,8 +165,9 @@ impl Workspace {
             history.forget_executed(&before.begun, &before.saved);
             return Ok(changes);
         }
-        let done = OperationRecord { at: history.clock.now(), modes, ..before.begun.clone() };
-        history.append_executed(done, changes.clone())?;
+        let at = history.clock.now();
+        let done = OperationRecord { at, changes: changes.clone(), modes, ..before.begun.clone() };
+        history.append_executed(done)?;
         let name = &before.begun.name;
         history.tidy(name, || history.settle(backend, &before.capture, &before.saved));
         Ok(changes)
@@ -209,12 +210,7 @@ impl History {
     }
 
     /// Writes down what it changed.
-    pub(super) fn append_executed(
-        &self,
-        mut operation: OperationRecord,
-        changes: Vec<OperationChange>,
-    ) -> Result<()> {
-        operation.changes = changes;
+    pub(super) fn append_executed(&self, operation: OperationRecord) -> Result<()> {
         self.oplog.prepare_again(&operation)?;
         self.append(operation, None)
     }

@@ -187,11 +187,12 @@ impl History {
     /// example because a directory is unreadable, the next call tries again; other work continues.
     fn recover_execution(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
         match self.changed_during(backend, &begun) {
-            Ok(Some((_, changes, modes))) if !changes.is_empty() || !modes.is_empty() => {
+            Ok(Some((_, done))) if done.has_changes() => {
                 let saved = begun.cause.saved();
                 let name = begun.name.clone();
-                self.append_executed(OperationRecord { modes, ..begun }, changes.clone())?;
-                self.report_recovered(Vec::new(), changes.into_iter().map(|it| it.path).collect());
+                let changed = done.changes.iter().map(|it| it.path.clone()).collect();
+                self.append_executed(done)?;
+                self.report_recovered(Vec::new(), changed);
                 let forget = || saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved));
                 self.tidy(&name, forget);
                 Ok(())
@@ -199,7 +200,7 @@ impl History {
             Err(error) if !is_undeterminable(&error) => Ok(()),
             found => {
                 self.oplog.discard(begun.sequence);
-                if let Ok(Some((saved, ..))) = found {
+                if let Ok(Some((saved, _))) = found {
                     self.forget_unneeded(&saved);
                 }
                 Ok(())
@@ -207,12 +208,13 @@ impl History {
         }
     }
 
-    /// Compares the files with the safety snapshot of a program's run.
+    /// Compares the files with the safety snapshot of a program's run; returns both the snapshot and the record of what
+    /// changed.
     fn changed_during(
         &self,
         backend: &dyn Backend,
         begun: &OperationRecord,
-    ) -> Result<Option<(Snapshot, Vec<OperationChange>, Vec<DirectoryModeChange>)>> {
+    ) -> Result<Option<(Snapshot, OperationRecord)>> {
         let Some(saved) = begun.cause.saved() else { return Ok(None) };
         let saved = self.snapshots.describe(&saved)?;
         let before = self.snapshots.load(&saved.id)?;
@@ -227,7 +229,7 @@ impl History {
         // Changes of later operations are theirs to undo. Counting them here would undo them twice.
         let later = self.changed_after(begun.sequence)?;
         changes.retain(|it| !later.iter().any(|path| path.overlaps(&it.path)));
-        Ok(Some((saved, changes, modes)))
+        Ok(Some((saved, OperationRecord { changes, modes, ..begun.clone() })))
     }
 
     /// Returns the paths that later operations changed: their own undo covers them.

@@ -46,10 +46,13 @@ struct Status {
     protected: bool,
     /// The first path that the next snapshot cannot hold, because it cannot be read.
     unreadable: Option<String>,
-    /// Whether the history has reached its quota, which prevents the next snapshot.
+    /// Whether the quota of the history may prevent the next snapshot.
     full: bool,
     /// Why the last hook of a coding agent took no snapshot.
     hook_failed: Option<String>,
+    /// Why it may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortage: Option<String>,
     root: String,
     last_snapshot: Option<SnapshotEntry>,
     age_seconds: Option<u64>,
@@ -106,8 +109,10 @@ fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     let is_complete = last.is_none_or(|it| it.missing().next().is_none());
-    let full = quota.is_used_up(opened)?;
     let hook_failed = record::last_failure(&opened.project.directory);
+    let new_bytes = diff.as_ref().map_or(0, |diff| changed_bytes(&opened.files, diff));
+    let shortage = quota.shortage(opened, new_bytes)?;
+    let full = shortage.is_some();
     Ok(Status {
         protected: diff.is_some()
             && unreadable.is_none()
@@ -117,6 +122,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status
         unreadable,
         full,
         hook_failed,
+        shortage,
         root: opened.project.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
@@ -135,6 +141,13 @@ fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status
             snapshots: opened.files.snapshots()?.len() as u64,
         },
     })
+}
+
+/// Returns how many bytes the changed files have now, which is the most that a snapshot of them stores.
+fn changed_bytes(files: &Workspace, diff: &Diff) -> u64 {
+    let tree = files.tree();
+    let changed = diff.added.iter().chain(&diff.modified);
+    changed.filter_map(|it| tree.stat(&it.path).ok()).map(|stat| stat.size_bytes).sum()
 }
 
 /// Lists changed paths, sorted.
@@ -265,8 +278,9 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
         (true, _) => format!("{root} is protected.\n"),
         (false, _) if status.unreadable.is_some() => not_readable(status),
         (false, _) if status.full => format!(
-            "{root} is not protected: its history has reached its quota, so no snapshot can be taken; raise the \
-             quota with `wink config set retention.bytes`, or delete tags and `wink prune`\n"
+            "{root} is not protected: {}; raise the quota with `wink config set retention.bytes`, or delete tags \
+             and `wink prune`\n",
+            status.shortage.as_deref().unwrap_or_default()
         ),
         (false, Some(_)) if status.hook_failed.is_some() => format!(
             "{root} is not protected: the last hook of a coding agent took no snapshot ({}); `wink snapshot` takes one\n",

@@ -4,7 +4,7 @@ use std::io;
 
 use super::{History, TRIES, is_worth_a_try};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::capture::{BUSY, DENIED};
+use crate::filesystem::capture::{BUSY, Capture, DENIED};
 use crate::path::TreePath;
 use crate::tree::compare::compare;
 use crate::tree::scope::Scope;
@@ -12,6 +12,9 @@ use crate::tree::{Kind, Tree};
 
 /// Why a file is missing that can be opened and not be read.
 const UNREADABLE: &str = "it cannot be read";
+
+/// Why a file is missing that would not fit.
+const TOO_LARGE: &str = "it is larger than the whole history may be";
 
 impl History {
     /// Runs a call that captures the files, again if they change meanwhile.
@@ -64,6 +67,33 @@ impl History {
     /// Leaves out the path that an error names.
     fn leave_out_path(&self, error: &Error, why: &'static str) -> bool {
         path_of(error).is_some_and(|path| self.excluded.leave_out(path, why))
+    }
+
+    /// Leaves out files that are larger than the whole history may be, before they are read; returns whether there are
+    /// any new ones.
+    ///
+    /// Reading one takes seconds or, where it is mostly holes, hours, and then it does not fit.
+    pub(crate) fn leave_out_too_large(&self, capture: &Capture) -> Result<bool> {
+        let Some(max) = self.retention.max_bytes.filter(|max| capture.totals.bytes > *max) else {
+            return Ok(false);
+        };
+        let tree = &*capture.tree;
+        let mut is_any_new = false;
+        let mut waiting = vec![TreePath::root()];
+        while let Some(directory) = waiting.pop() {
+            for known in tree.list_known(&directory)? {
+                let path = directory.join(&known.entry.name)?;
+                match known.entry.kind {
+                    Kind::Directory => waiting.push(path),
+                    // One whose hash is known was captured before.
+                    Kind::File if known.file.is_none() && tree.stat(&path)?.size_bytes > max => {
+                        is_any_new |= self.excluded.leave_out(path, TOO_LARGE);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(is_any_new)
     }
 
     /// Leaves out all files that cannot be opened, and all directories that cannot be listed; returns whether there are

@@ -77,6 +77,8 @@ pub(crate) struct History {
     known_head: Mutex<Option<Option<SnapshotId>>>,
     /// What this process did last, which is where the files are.
     last_done: Mutex<LastDone>,
+    /// How many bytes the history would have taken with what the quota refused last.
+    refused: AtomicU64,
     /// How many operations were written down by this process.
     recorded: AtomicU64,
 }
@@ -136,6 +138,7 @@ impl History {
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
             last_done: Mutex::default(),
+            refused: AtomicU64::new(0),
             recorded: AtomicU64::new(0),
         }
     }
@@ -213,6 +216,9 @@ impl History {
             None => backend.capture(&excluded),
         };
         let mut capture = captured?;
+        if self.leave_out_too_large(&capture)? {
+            return self.capture(backend);
+        }
         for missing in capture.not_captured.extract_if(.., |it| it.is_missing) {
             self.excluded.leave_out(missing.path, missing.why);
         }
@@ -277,7 +283,13 @@ impl History {
     ) -> Result<Snapshot> {
         let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         new.asked_by = asked_by;
-        self.save_unlearnt(backend, capture, &*capture.tree, &new)
+        let saved = self.save_unlearnt(backend, capture, &*capture.tree, &new)?;
+        if let Err(error) = self.plan_room(&self.retention, SnapshotOrigin::Agent, false, 0) {
+            self.snapshots.delete(&saved.id)?;
+            let _ = self.snapshots.reclaim();
+            return Err(error);
+        }
+        Ok(saved)
     }
 
     /// Runs what follows an operation that is done.
@@ -303,7 +315,10 @@ impl History {
             self.teach(backend, capture, saved);
         }
         self.forget_steps()?;
-        self.forget_oldest_saved(saved.id)
+        self.forget_oldest_saved(saved.id)?;
+        // It was planned before anything was replaced, so it fits now. An agent's share only: what was replaced must
+        // not evict what a person took.
+        self.fit(&self.retention, SnapshotOrigin::Agent).map(drop)
     }
 
     pub(super) fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {

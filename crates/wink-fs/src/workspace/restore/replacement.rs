@@ -132,7 +132,10 @@ impl<'a> Restore<'a> {
             self.history.append(kept.operation, None)?;
             match step_of.filter(|_| !going.is_kept_for_good) {
                 None => self.history.settle(backend, before, &kept.saved),
-                Some(of) => self.history.forget_earlier_steps(of, kept.saved.id),
+                Some(of) => {
+                    self.history.forget_earlier_steps(of, kept.saved.id)?;
+                    self.history.fit(&self.history.retention, SnapshotOrigin::Agent).map(drop)
+                }
             }
         });
         kept.saved
