@@ -39,6 +39,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError>
     let dump = args.dump.as_deref().map(|named| dump_directory(context, named, &served));
     let dump = dump.transpose()?;
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let endpoint = endpoint.with_executor(served.executor.clone());
     let endpoint = endpoint.with_results(args.serving.results);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| CliError::other(&error);

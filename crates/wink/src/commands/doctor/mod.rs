@@ -1,5 +1,6 @@
 //! `wink doctor`: checks this computer and this workspace for problems.
 
+mod containers;
 mod host;
 mod programs;
 mod workspace;
@@ -59,6 +60,7 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliErr
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());
+    checks.extend(containers::checks());
     checks.extend(workspace::checks(context, args.fix));
     let ok = checks.iter().all(|it| it.health != Health::Failed);
     let document = Examined { ok, checks };
