@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn releases_with_known_escapes_are_named() {
+    fn a4_70_releases_with_known_escapes_are_named() {
         assert_eq!(escapes("runc", [1, 1, 5]).len(), 2);
         assert_eq!(escapes("runc", [1, 1, 12]).len(), 1);
         assert_eq!(escapes("runc", [1, 2, 7]).len(), 1);

@@ -10,6 +10,7 @@ mod images;
 mod life_cycle;
 mod rootless;
 mod running;
+mod section;
 mod snapshots;
 mod threats;
 mod unavailable;

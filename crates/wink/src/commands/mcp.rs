@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use tokio::runtime::Builder;
-use wink_agent::exec::HostExecutor;
+use wink_agent::exec::Executor;
 use wink_agent::session::dump_session_tree;
 
 use crate::cli::context::Context;
@@ -49,10 +50,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError>
     let dump = args.dump.as_deref().map(|named| dump_directory(context, named, &served));
     let dump = dump.transpose()?;
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
-    let endpoint = match args.executor(context, &served)? {
-        Some(executor) => endpoint.with_executor(executor),
-        None => endpoint,
-    };
+    let endpoint = endpoint.with_executor(args.executor(context, &served)?);
     let endpoint = endpoint.with_results(args.serving.results);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| CliError::other(&error);
@@ -71,17 +69,20 @@ impl McpArgs {
         &self,
         context: &Context,
         served: &Served,
-    ) -> Result<Option<HostExecutor>, CliError> {
+    ) -> Result<Option<Arc<dyn Executor>>, CliError> {
         if !self.allow_execution {
             return if self.sandbox.is_given() {
                 Err(CliError::sandbox_without_execution())
             } else {
-                Ok(None)
+                Ok(served.executor.clone())
             };
+        }
+        if served.executor.is_some() {
+            return Err(CliError::execution_twice());
         }
         let root = served.root.as_deref().ok_or_else(CliError::execution_in_memory)?;
         let project = Project::find_any(root, context.store.as_deref())?;
-        self.sandbox.executor(root, project.as_ref()).map(Some)
+        Ok(Some(Arc::new(self.sandbox.executor(root, project.as_ref())?)))
     }
 }
 

@@ -32,6 +32,12 @@ impl CliError {
             .hint("serve a directory with `--root DIR`, or leave --allow-execution out")
     }
 
+    /// `--allow-execution` together with a container.
+    pub(crate) fn execution_twice() -> Self {
+        let text = "programs run either in the sandbox (--allow-execution) or in a container (--backend podman)";
+        Self::of(ErrorKind::InvalidArgument, text).hint("leave one of the two out")
+    }
+
     /// An event of a coding agent that cannot be read.
     pub(crate) fn hook_payload(why: &str) -> Self {
         Self::of(

@@ -230,8 +230,8 @@ fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let mut sites = Vec::new();
     let mut services = Vec::new();
-    for (route, Served { files, what, note, kept_forks, .. }) in served {
-        let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+    for (route, Served { files, what, note, executor, kept_forks, .. }) in served {
+        let endpoint = Endpoint::of_clients(&files, args.serving.tools).with_executor(executor);
         let endpoint = endpoint.with_results(args.serving.results);
         let endpoint = endpoint.with_kept_forks(kept_forks);
         #[cfg(feature = "conformance-fixtures")]

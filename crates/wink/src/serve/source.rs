@@ -2,11 +2,14 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use wink_agent::Toolset;
+use wink_agent::exec::Executor;
 use wink_fs::{
-    HostMount, Layered, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder,
+    HostMount, HostOptions, Layered, MemoryBackend, MountPoint, TreePath, Workspace,
+    WorkspaceBuilder,
 };
 
 use crate::cli::context::{Context, real_path};
@@ -23,7 +26,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Where the files are: in memory, or in a directory of the host.
+    /// Where the files are: in memory, in a directory of the host, or there with programs that run in a container.
     #[arg(long, value_name = "NAME")]
     backend: Option<BackendName>,
 
@@ -31,6 +34,10 @@ pub(crate) struct SourceArgs {
     /// change, and with :ro the tools for files cannot change the copy either.
     #[arg(long, value_name = "SRC[:DEST][:ro]")]
     mount: Vec<String>,
+
+    /// Image of the container that --backend podman runs programs in [default: docker.io/library/python:3.12-slim].
+    #[arg(long, value_name = "NAME")]
+    image: Option<String>,
 
     /// Tools to offer: files, history or all.
     #[arg(long, value_name = "SET", default_value = "all", value_parser = toolset)]
@@ -57,8 +64,6 @@ pub(crate) struct SourceArgs {
 enum BackendName {
     Memory,
     Host,
-    /// Not built yet, and so not offered.
-    #[value(hide = true)]
     Podman,
 }
 
@@ -76,6 +81,8 @@ pub(crate) struct Served {
     pub(crate) what: String,
     /// A note or warning for users.
     pub(crate) note: Option<String>,
+    /// What runs programs on the files, if anything does.
+    pub(crate) executor: Option<Arc<dyn Executor>>,
     /// Where forks are kept when the server ends; in memory they are lost.
     pub(crate) kept_forks: Option<PersistedForks>,
 }
@@ -93,7 +100,8 @@ impl SourceArgs {
     /// Opens the workspace that the options name.
     pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, CliError> {
         match self.backend {
-            Some(BackendName::Podman) => Err(CliError::not_yet("the podman backend")),
+            Some(BackendName::Podman) => self.podman(context),
+            _ if self.image.is_some() => Err(CliError::image_without_podman()),
             Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
             Some(BackendName::Memory) => self.memory(context),
             Some(BackendName::Host) => self.host(context),
@@ -127,19 +135,71 @@ impl SourceArgs {
         let files = Workspace::builder(backend).retention(retention::in_memory());
         let files = files.read_only(self.read_only).build();
         let what = "an in-memory workspace, deleted when the server stops".to_owned();
-        Ok(Served { files, root: None, what, note: None, kept_forks: None })
+        Ok(Served { files, root: None, what, note: None, executor: None, kept_forks: None })
+    }
+
+    /// Returns the directory that the options name, or the one that the command was started in.
+    fn root(&self, context: &Context) -> Result<PathBuf, CliError> {
+        match &self.root {
+            Some(root) => served_root(context, root),
+            None => Ok(Project::find_any(&context.directory, context.store.as_deref())?
+                .map_or_else(|| context.directory.clone(), |project| project.root)),
+        }
+    }
+
+    /// Opens a directory, and starts a container for its programs: a server without one would only seem to work.
+    #[cfg(target_os = "linux")]
+    fn podman(&self, context: &Context) -> Result<Served, CliError> {
+        if !self.mount.is_empty() {
+            return Err(CliError::mount_on_host());
+        }
+        let root = self.root(context)?;
+        let mut options = wink_podman::PodmanOptions::default();
+        if let Some(image) = &self.image {
+            // The user who starts the server allows the image by naming it.
+            options = options.allow_image(image)?.image(image)?;
+        }
+        let executor = wink_podman::PodmanExecutor::new(options)?;
+        let host_options = wink_podman::host_options(&root);
+        let (builder, mut note, project) = self.with_history(context, &root, host_options)?;
+        let files = builder.mount_point(wink_podman::mount_point()?).read_only(self.read_only);
+        let mode =
+            executor.start(&root).map_err(|problem| CliError::container(&problem.to_string()))?;
+        if let wink_podman::RunningMode::ContainerPerCommand(why) = mode {
+            let slow = format!("note: each command gets a container of its own, because {why}");
+            note = Some(note.map_or(slow.clone(), |note| format!("{note}\n{slow}")));
+        }
+        let served = Served {
+            files: files.build(),
+            root: Some(root.clone()),
+            what: format!("{}, with programs in a container", root.display()),
+            note,
+            executor: (!self.read_only).then(|| Arc::new(executor) as Arc<dyn Executor>),
+            kept_forks: kept_forks(context, project),
+        };
+        self.said_whole(context, &root, served)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn podman(&self, _: &Context) -> Result<Served, CliError> {
+        Err(CliError::container("containers need Linux"))
     }
 
     fn host(&self, context: &Context) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
-        let root = match &self.root {
-            Some(root) => served_root(context, root)?,
-            None => Project::find_any(&context.directory, context.store.as_deref())?
-                .map_or_else(|| context.directory.clone(), |project| project.root),
-        };
-        let mut served = self.served(context, &root)?;
+        let root = self.root(context)?;
+        self.said_whole(context, &root, self.served(context, &root)?)
+    }
+
+    /// Adds that a whole workspace is served, if the command was started below its root.
+    fn said_whole(
+        &self,
+        context: &Context,
+        root: &Path,
+        mut served: Served,
+    ) -> Result<Served, CliError> {
         if self.root.is_none() && root != context.directory {
             let whole = format!("note: serving the whole workspace {}", root.display());
             served.note =
@@ -158,13 +218,12 @@ impl SourceArgs {
     }
 
     fn served(&self, context: &Context, root: &Path) -> Result<Served, CliError> {
-        let (builder, note, project) = self.with_history(context, root)?;
+        let (builder, note, project) = self.with_history(context, root, HostOptions::default())?;
         let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
         let files = builder.mount_point(mount_point).read_only(self.read_only).build();
-        let is_talkative = context.is_talkative();
-        let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
+        let kept_forks = kept_forks(context, project);
         let what = root.display().to_string();
-        Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
+        Ok(Served { files, root: Some(root.to_owned()), what, note, executor: None, kept_forks })
     }
 
     /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that
@@ -173,10 +232,11 @@ impl SourceArgs {
         &self,
         context: &Context,
         root: &Path,
+        options: HostOptions,
     ) -> Result<(WorkspaceBuilder, Option<String>, Option<Project>), CliError> {
         let project = if self.no_history { None } else { home_of(context, root)? };
         if let Some(project) = project {
-            return Ok((exclusions::heeding(&project)?, None, Some(project)));
+            return Ok((exclusions::heeding(&project, options)?, None, Some(project)));
         }
         if init::is_broad(root) && !self.force {
             return Err(CliError::too_broad_to_serve(root));
@@ -187,7 +247,8 @@ impl SourceArgs {
             } else {
                 "warning: no history is kept (--no-history), so nothing can be undone"
             };
-            let files = Workspace::builder(wink_fs::HostBackend::open_ambient(root)?);
+            let files =
+                Workspace::builder(wink_fs::HostBackend::open_ambient_with(root, &options)?);
             return Ok((files, Some(note.to_owned()), None));
         }
         let mentioned = orphaned::mentioned(root, &orphaned::of(root));
@@ -198,8 +259,13 @@ impl SourceArgs {
         if let Some(mentioned) = mentioned {
             note += &format!("\nnote: {mentioned}");
         }
-        Ok((exclusions::heeding(&project)?, Some(note), Some(project)))
+        Ok((exclusions::heeding(&project, options)?, Some(note), Some(project)))
     }
+}
+
+fn kept_forks(context: &Context, project: Option<Project>) -> Option<PersistedForks> {
+    let is_talkative = context.is_talkative();
+    project.map(|it| PersistedForks { directory: it.directory, is_talkative })
 }
 
 fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {

@@ -8,6 +8,6 @@ mod input;
 mod keeping;
 mod places;
 mod resources;
-mod scene;
+pub(crate) mod scene;
 mod schemas;
 mod session;

@@ -1,6 +1,7 @@
 //! `wink doctor`: checks this computer and this workspace for problems.
 
 mod agents;
+mod containers;
 mod host;
 mod programs;
 mod workspace;
@@ -62,6 +63,7 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliErr
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());
+    checks.extend(containers::checks());
     checks.extend(workspace::checks(context, args.fix));
     checks.extend(agents::checks(context));
     let ok = checks.iter().all(|it| it.health != Health::Failed);

@@ -10,12 +10,7 @@ use crate::sys::disk;
 use crate::ui::format;
 
 /// Optional programs, each with its use.
-const OTHERS: [(&str, &str); 4] = [
-    ("git", "applies the patches that `wink diff` writes"),
-    ("podman", "runs programs apart from this computer"),
-    ("crun", "is used by podman"),
-    ("runc", "is used by podman"),
-];
+const OTHERS: [(&str, &str); 1] = [("git", "applies the patches that `wink diff` writes")];
 
 /// Checks this program, and others of its name on PATH.
 pub(super) fn wink() -> Vec<Check> {

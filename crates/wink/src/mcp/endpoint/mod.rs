@@ -10,7 +10,7 @@ use std::time::Duration;
 use rmcp::model::Tool as McpTool;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
-use wink_agent::exec::HostExecutor;
+use wink_agent::exec::Executor;
 use wink_agent::session::Session;
 use wink_agent::{Effect, Tool, ToolContext, Toolset};
 use wink_fs::{BackendKind, Workspace};
@@ -91,11 +91,12 @@ impl Endpoint {
         endpoint.with_results(Results::default())
     }
 
-    /// Lets tools run programs; to be called before [`with_results`](Self::with_results), which declares the tools.
+    /// Sets what runs programs on the files.
     #[must_use]
-    pub(crate) fn with_executor(mut self, executor: HostExecutor) -> Self {
-        self.context = self.context.executor(Arc::new(executor));
-        self
+    pub(crate) fn with_executor(mut self, executor: Option<Arc<dyn Executor>>) -> Self {
+        self.context.executor = executor;
+        let results = self.results;
+        self.with_results(results)
     }
 
     /// Chooses how results are sent.
@@ -169,6 +170,10 @@ impl Endpoint {
         let _slots = timeout(for_calls, calls).await;
         self.hurry();
         self.kept_forks.end(&self.context, self.persisted.as_ref(), until).await;
+        if let Some(executor) = self.context.executor.clone() {
+            // A call that still runs had its time.
+            let _ = tokio::task::spawn_blocking(move || executor.stop()).await;
+        }
     }
 
     /// Stops waiting for calls, so that the forks are saved at once.
