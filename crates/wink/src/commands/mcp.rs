@@ -81,7 +81,7 @@ impl McpArgs {
         }
         let root = served.root.as_deref().ok_or_else(CliError::execution_in_memory)?;
         let project = Project::find_any(root, context.store.as_deref())?;
-        self.sandbox.executor(root, project.as_ref()).map(Some)
+        Ok(Some(self.sandbox.executor(context, root, project.as_ref())?.share_outputs()))
     }
 }
 
