@@ -1,5 +1,6 @@
 //! The one table of cases. A new one is a file here and a line in the table.
 
+mod agents;
 mod archive;
 mod glob_host_vs_fd;
 mod grep;
@@ -20,7 +21,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 52] = [
+pub(crate) static ALL: &[Case] = &[
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -73,6 +74,10 @@ pub(crate) static ALL: [Case; 52] = [
     mcp::SEARCH_VS_RUST,
     mcp::START,
     mcp::MANY,
+    agents::HOOK_PROMPT,
+    agents::HOOK_CALL,
+    agents::RUN_VS_BWRAP,
+    agents::RUN_VS_PLAIN,
 ];
 
 /// Finds a case by its exact name.

@@ -34,6 +34,8 @@ pub struct Output {
     tail: VecDeque<u8>,
     total: u64,
     saved: Option<String>,
+    /// The path by which the next programs read it.
+    shared: Option<String>,
 }
 
 impl Output {
@@ -61,11 +63,22 @@ impl Output {
             return String::from_utf8_lossy(&[&self.head[..], &tail].concat()).into_owned();
         }
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
+        let more = match &self.shared {
+            Some(path) => format!(
+                "all of it is in {path} for the next commands, such as `sed -n 100,200p {path}`"
+            ),
+            None => MORE.to_owned(),
+        };
         format!(
-            "{}\n[… {left_out} bytes left out; {MORE} …]\n{}",
+            "{}\n[… {left_out} bytes left out; {more} …]\n{}",
             String::from_utf8_lossy(&self.head),
             String::from_utf8_lossy(&tail)
         )
+    }
+
+    /// Says by which path the next programs read it.
+    pub(super) fn share_as(&mut self, path: String) {
+        self.shared = Some(path);
     }
 
     fn take(&mut self, bytes: &[u8]) {

@@ -82,7 +82,8 @@ impl McpArgs {
         }
         let root = served.root.as_deref().ok_or_else(CliError::execution_in_memory)?;
         let project = Project::find_any(root, context.store.as_deref())?;
-        Ok(Some(Arc::new(self.sandbox.executor(root, project.as_ref())?)))
+        let executor = self.sandbox.executor(context, root, project.as_ref())?.share_outputs();
+        Ok(Some(Arc::new(executor)))
     }
 }
 

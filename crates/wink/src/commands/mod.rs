@@ -1,5 +1,6 @@
 //! The commands, one file or folder for each: arguments, run, text and JSON document.
 
+mod blame;
 mod completions;
 mod config;
 mod diff;
@@ -94,6 +95,7 @@ commands! {
         Op(op::OpArgs),
         Tag(tag::TagArgs),
         Search(search::SearchArgs),
+        Blame(blame::BlameArgs),
         Prune(prune::PruneArgs),
         Verify(verify::VerifyArgs),
         Repair(repair::RepairArgs);

@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::io;
 
-use wink_fs::ErrorKind;
+use wink_fs::{ErrorKind, TreePath};
 use wink_sandbox::{CANNOT_INVOKE, FAILED, NOT_FOUND, SandboxError};
 
 use super::{CliError, sanitized};
 use crate::hooks::record::HookRecord;
+use crate::ui::format;
 
 impl CliError {
     /// A program that cannot be run in the sandbox.
@@ -58,6 +59,13 @@ impl CliError {
         Self::of(ErrorKind::NotFound, "no snapshot was taken at your last prompt")
             .because(why)
             .hint("`wink restore` lists the states to go back to")
+    }
+
+    /// A file whose versions are too large to compare.
+    pub(crate) fn too_large_to_blame(path: &TreePath, most: u64) -> Self {
+        let message = format!("`{path}` is larger than {}", format::size(most));
+        Self::of(ErrorKind::TooLarge, message)
+            .hint("`wink search PATTERN` finds the first snapshot with a text")
     }
 
     /// A program that does not exist.

@@ -1,5 +1,6 @@
 //! The command line, through the real binary, as people and scripts meet it.
 
+mod blame;
 mod clients;
 mod config;
 mod diff;

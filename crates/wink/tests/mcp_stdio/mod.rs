@@ -3,6 +3,7 @@
 mod cancel;
 mod dump;
 mod ending;
+mod execution;
 mod forks;
 mod input;
 mod keeping;

@@ -16,7 +16,7 @@ use wink_sandbox::{Sandbox, SandboxError};
 
 use self::process::Ender;
 pub use self::process::run_process;
-use super::{Command, Executed, Executor, MAX_TIMEOUT, Outputs, Program};
+use super::{Command, Executed, Executor, MAX_TIMEOUT, Output, Outputs, Program};
 use crate::tool::error::ToolError;
 
 /// The default `PATH` of programs outside of a sandbox.
@@ -49,6 +49,7 @@ pub struct HostExecutor {
     sandbox: Option<Sandbox>,
     path: Option<String>,
     max_timeout: Duration,
+    shares_outputs: bool,
 }
 
 impl HostExecutor {
@@ -76,7 +77,14 @@ impl HostExecutor {
         let failed = |error| Error::system(Operation::Open, error);
         let outputs = Outputs::temporary().map_err(failed)?;
         let home = tempfile::Builder::new().prefix("wink-home-").tempdir().map_err(failed)?;
-        Ok(Self { outputs, home, sandbox: None, path: None, max_timeout: MAX_TIMEOUT })
+        Ok(Self {
+            outputs,
+            home,
+            sandbox: None,
+            path: None,
+            max_timeout: MAX_TIMEOUT,
+            shares_outputs: false,
+        })
     }
 
     /// Sets the `PATH` of programs.
@@ -98,6 +106,24 @@ impl HostExecutor {
     pub fn save_outputs(mut self, outputs: Outputs) -> Self {
         self.outputs = outputs;
         self
+    }
+
+    /// Lets a model read saved output with its next commands: a copy is in their home.
+    #[must_use]
+    pub fn share_outputs(mut self) -> Self {
+        self.shares_outputs = true;
+        self
+    }
+
+    /// Copies an output that is not shown as a whole.
+    #[allow(clippy::disallowed_methods, reason = "both directories are the executor's own")]
+    fn share(&self, output: &mut Output) {
+        let Some(name) = output.saved().map(str::to_owned) else { return };
+        // Nothing that was run is left to change it, and no program knew its name.
+        if std::fs::copy(self.outputs.directory().join(&name), self.home.path().join(&name)).is_ok()
+        {
+            output.share_as(format!("~/{name}"));
+        }
     }
 
     /// Returns the saved output of programs.
@@ -167,7 +193,13 @@ impl Executor for HostExecutor {
     ) -> Result<Executed, ToolError> {
         let directory = directory(command, place)?;
         let ender = if self.sandbox.is_some() { Ender::Launcher } else { Ender::Group };
-        process::run(self.prepared(command, directory)?, &command.stdin, &self.outputs, stop, ender)
+        let prepared = self.prepared(command, directory)?;
+        let mut executed = process::run(prepared, &command.stdin, &self.outputs, stop, ender)?;
+        if self.shares_outputs {
+            self.share(&mut executed.stdout);
+            self.share(&mut executed.stderr);
+        }
+        Ok(executed)
     }
 
     fn remark(&self) -> Option<&'static str> {

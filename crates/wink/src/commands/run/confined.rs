@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use wink_agent::exec::HostExecutor;
 use wink_sandbox::Sandbox;
 
+use crate::cli::context::Context;
 use crate::error::CliError;
 use crate::project::{self, Project};
 
@@ -51,16 +52,17 @@ impl SandboxArgs {
     /// Returns the sandbox for a workspace.
     pub(crate) fn sandbox(
         &self,
+        context: &Context,
         root: &Path,
         project: Option<&Project>,
     ) -> Result<Sandbox, CliError> {
         let failed = |error| CliError::sandbox(&error);
         let mut sandbox = Sandbox::new(root).map_err(failed)?.network(self.net);
         for path in &self.read {
-            sandbox = sandbox.readable(path).map_err(failed)?;
+            sandbox = sandbox.readable(context.host_path(path)).map_err(failed)?;
         }
         for path in &self.write {
-            sandbox = sandbox.writable(path).map_err(failed)?;
+            sandbox = sandbox.writable(context.host_path(path)).map_err(failed)?;
         }
         sandbox = self.env.iter().fold(sandbox, Sandbox::variable);
         // All histories, and the settings: a program that could write there would be free to undo, and to hide it.
@@ -74,14 +76,15 @@ impl SandboxArgs {
     /// Returns what runs the programs of tools.
     pub(crate) fn executor(
         &self,
+        context: &Context,
         root: &Path,
         project: Option<&Project>,
     ) -> Result<HostExecutor, CliError> {
         if self.no_sandbox {
             return Ok(HostExecutor::unsafe_on_this_machine()?);
         }
-        self.check(root, project)?;
-        Ok(HostExecutor::sandboxed(self.sandbox(root, project)?)?)
+        self.check(context, root, project)?;
+        Ok(HostExecutor::sandboxed(self.sandbox(context, root, project)?)?)
     }
 
     /// Returns whether any option is given.
@@ -91,16 +94,22 @@ impl SandboxArgs {
     }
 
     /// Fails if no program can be run so.
-    pub(crate) fn check(&self, root: &Path, project: Option<&Project>) -> Result<(), CliError> {
+    pub(crate) fn check(
+        &self,
+        context: &Context,
+        root: &Path,
+        project: Option<&Project>,
+    ) -> Result<(), CliError> {
         if self.no_sandbox {
             return Ok(());
         }
-        self.sandbox(root, project)?.check().map_err(|error| CliError::sandbox(&error))
+        self.sandbox(context, root, project)?.check().map_err(|error| CliError::sandbox(&error))
     }
 
     /// Returns the command that runs a program, in the sandbox or not.
     pub(crate) fn prepare(
         &self,
+        context: &Context,
         root: &Path,
         project: Option<&Project>,
         program: &[OsString],
@@ -115,7 +124,8 @@ impl SandboxArgs {
         let temporary = tempfile::Builder::new().prefix("wink-run-").tempdir();
         let temporary = temporary.map_err(|error| CliError::other(&error))?;
         let failed = |error| CliError::sandbox(&error);
-        let sandbox = self.sandbox(root, project)?.writable(temporary.path()).map_err(failed)?;
+        let sandbox =
+            self.sandbox(context, root, project)?.writable(temporary.path()).map_err(failed)?;
         let mut command = sandbox.command(name).map_err(failed)?;
         command.args(arguments).env("TMPDIR", temporary.path());
         Ok(Prepared { command, program: name.clone(), _temporary: Some(temporary) })

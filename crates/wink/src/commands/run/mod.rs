@@ -118,7 +118,7 @@ fn execute(
     directory: &Path,
 ) -> Result<(Ending, Execution), CliError> {
     // Checked before the snapshot, which may take a while.
-    args.sandbox.check(&opened.project.root, Some(&opened.project))?;
+    args.sandbox.check(context, &opened.project.root, Some(&opened.project))?;
     let done = opened.files.as_executor(&args.name(), |place| {
         let root = place.directory.as_deref().unwrap_or(&opened.project.root);
         start_in(context, args, root, directory).map_err(RunError::Cli)
@@ -135,7 +135,7 @@ fn start_in(
     directory: &Path,
 ) -> Result<Ending, CliError> {
     let project = Project::find_any(root, context.store.as_deref())?;
-    let prepared = args.sandbox.prepare(root, project.as_ref(), &args.program)?;
+    let prepared = args.sandbox.prepare(context, root, project.as_ref(), &args.program)?;
     child::run(prepared, directory)
 }
 

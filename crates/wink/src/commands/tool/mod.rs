@@ -3,11 +3,13 @@
 mod arguments;
 mod list;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use wink_agent::exec::Outputs;
 use wink_agent::{Family, Tool, ToolContext, Toolset};
 
 use crate::cli::context::{Context, Opened};
@@ -97,34 +99,59 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
     let arguments = arguments::parse(&args.arguments)?;
     let opened = context.open()?;
     let progress = context.progress(tool.title);
-    let result = tool.call(&tool_context(&opened, args)?, arguments);
+    let result = tool.call(&tool_context(context, &opened, args)?, arguments);
     drop(progress);
     if let Some(kind) = result.error {
         return Err(CliError::tool(kind, &result));
     }
+    let outputs = saved_outputs(&opened, &result.value);
     let document = ToolCalled { tool: tool.name, text: result.message, value: result.value };
     let mut answer = context.answer(&document, |it| with_line_end(&it.text))?;
     if tool.name == "diff" {
         answer.paint = Paint::Patch;
     }
+    answer.notes.extend(outputs.iter().flat_map(|note| context.note(note)));
     if tool.name == "fork" {
         let note = "note: this fork ends with the command; `wink fork` makes one that stays";
-        answer.notes = context.note(note);
+        answer.notes.extend(context.note(note));
     }
     Ok(answer)
 }
 
 /// Without earlier calls in a session, an overwrite must give the hash of the replaced content.
-fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, CliError> {
+fn tool_context(
+    context: &Context,
+    opened: &Opened,
+    args: &ToolArgs,
+) -> Result<ToolContext, CliError> {
     // One name for all calls: an agent's undo takes back what its earlier calls did, each in a process of its own.
-    let mut context = ToolContext::over(&opened.files.acting_as("wink tool"));
+    let mut tools = ToolContext::over(&opened.files.acting_as("wink tool"));
     let known = PersistedForks { directory: opened.project.directory.clone(), is_talkative: false };
-    context.forks = known.known_to(context.forks);
+    tools.forks = known.known_to(tools.forks);
     if !args.allow_execution {
-        return Ok(context);
+        return Ok(tools);
     }
-    let executor = args.sandbox.executor(&opened.project.root, Some(&opened.project))?;
-    Ok(context.executor(Arc::new(executor)).cancelled(signals::give_up()))
+    let executor = args.sandbox.executor(context, &opened.project.root, Some(&opened.project))?;
+    let directory = outputs_of(opened);
+    let outputs = Outputs::kept_in(&directory);
+    let outputs = outputs.map_err(|error| CliError::host("cannot use", &directory, error))?;
+    let executor = executor.save_outputs(outputs);
+    Ok(tools.executor(Arc::new(executor)).cancelled(signals::give_up()))
+}
+
+/// Returns where output that is too long to show is kept: beside the history, out of reach of programs in the sandbox.
+fn outputs_of(opened: &Opened) -> PathBuf {
+    opened.project.directory.join("outputs")
+}
+
+/// Says where the output is that the text leaves out.
+fn saved_outputs(opened: &Opened, value: &Value) -> Vec<String> {
+    let names = ["stdout", "stderr"].map(|name| (name, value[format!("{name}_file")].as_str()));
+    let saved = names.into_iter().filter_map(|(name, file)| Some((name, file?)));
+    let note = |(name, file)| {
+        format!("note: all of {name} is in {}", outputs_of(opened).join(file).display())
+    };
+    saved.map(note).collect()
 }
 
 fn schema(context: &Context, tool: &Tool) -> Result<Answer, CliError> {
