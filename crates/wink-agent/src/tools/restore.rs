@@ -86,7 +86,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let message = message(&receipt, &changes, &what, params.dry_run);
     let now = files.excluded();
     let then = snapshot.iter().flat_map(Snapshot::excluded_by_setting);
-    let message = message + &changes::excluded(now.patterns().chain(then)) + &missing(&receipt);
+    let message =
+        message + &changes::excluded(files, now.patterns().chain(then)) + &missing(&receipt);
     let answer = Answer {
         snapshot: snapshot.map(|it| it.id.to_string()),
         saved: receipt.saved.map(|id| id.to_string()),

@@ -8,6 +8,7 @@ mod input;
 mod keeping;
 mod places;
 mod resources;
+mod results;
 mod scene;
 mod schemas;
 mod session;
