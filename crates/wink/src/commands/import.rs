@@ -50,7 +50,8 @@ pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, CliErr
     let mut answer = context.answer(&document, |it| {
         let files = format::counted(it.files, "file", "files");
         let [written, removed] = [it.written, it.removed].map(format::number);
-        format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file)
+        let line = format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file);
+        context.summary(line)
     })?;
     if document.written + document.removed > 0 {
         answer.notes = context.note("undo: wink undo");

@@ -66,7 +66,10 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliE
         pruned: opened.prune_notice.pruned(),
         duration_ms: milliseconds(start),
     };
-    let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
+    let mut answer = context.answer(&document, |document| {
+        let text = context.summary(text(&opened.files, document, &snapshot));
+        text + &format::not_captured(&document.snapshot.skipped)
+    })?;
     if context.is_talkative() {
         answer.notes.extend(opened.prune_notice.note());
         answer.notes.extend(Quota::of(&opened).ok().and_then(Quota::warning));
@@ -100,7 +103,7 @@ fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
     }
 }
 
-fn text(document: &Taken, snapshot: &Snapshot) -> String {
+fn text(files: &Workspace, document: &Taken, snapshot: &Snapshot) -> String {
     let changes = match (snapshot.parent, document.changes) {
         (None, _) => "first snapshot".to_owned(),
         (Some(_), Some(changes)) => changes_text(changes),
@@ -118,8 +121,11 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         format::size(snapshot.total_bytes),
         document.duration_ms,
     );
-    if !snapshot.excluded.is_empty() {
-        text += &format!("  excluded: {}\n", snapshot.excluded.join(", "));
+    // `.git` is excluded wherever it may be; it is worth a word where it is.
+    let is_there = |pattern: &&str| *pattern != "/.git" || files.exists(".git");
+    let excluded: Vec<_> = snapshot.excluded.iter().map(String::as_str).filter(is_there).collect();
+    if !excluded.is_empty() {
+        text += &format!("  excluded: {}\n", excluded.join(", "));
     }
-    text + &format::not_captured(&document.snapshot.skipped)
+    text
 }
