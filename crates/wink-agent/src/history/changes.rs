@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{
     Changed, ConflictKind, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict,
-    OperationChange, Skipped, Snapshot, SnapshotId, TreePath,
+    OperationChange, Skipped, Snapshot, SnapshotId, TreePath, Workspace,
 };
 
 use crate::tool::error::ToolError;
@@ -215,8 +215,16 @@ pub(crate) fn missing<'a>(head: &str, all: impl Iterator<Item = &'a Skipped>) ->
     }
 }
 
-/// Lists the exclusions, so that a model does not take what they match for unchanged.
-pub(crate) fn excluded<'p>(patterns: impl IntoIterator<Item = &'p str>) -> String {
+/// The exclusion that every workspace in which there may be a Git repository has.
+const GIT: &str = "/.git";
+
+/// Lists the exclusions, so that a model does not take what they match for unchanged; `.git` only if it is there.
+pub(crate) fn excluded<'p>(
+    files: &Workspace,
+    patterns: impl IntoIterator<Item = &'p str>,
+) -> String {
+    let has_git = TreePath::parse(GIT).is_ok_and(|git| files.tree().stat(&git).is_ok());
+    let patterns = patterns.into_iter().filter(|pattern| has_git || *pattern != GIT);
     excluded_list(patterns).map_or(String::new(), |list| format!("\nExcluded by setting: {list}."))
 }
 

@@ -15,6 +15,7 @@ use crate::tool::Tool;
 use crate::tool::budget::Budget;
 use crate::tool::call::ToolCall;
 use crate::tool::context::ToolContext;
+use crate::tool::control_characters;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 
@@ -120,9 +121,14 @@ fn attempt(
     };
     let done = catch_unwind(AssertUnwindSafe(|| call.run(arguments)));
     let done = done.unwrap_or_else(|_| Err(broke_off(tool)));
-    call.ended(
-        done.map_err(|refusal| refusal.naming_also(tool.input_schema(), context.caller_parameters)),
-    )
+    let mut result =
+        call.ended(done.map_err(|refusal| {
+            refusal.naming_also(tool.input_schema(), context.caller_parameters)
+        }));
+    if let Some(escaped) = control_characters::escaped(&result.message) {
+        result.message = escaped;
+    }
+    result
 }
 
 fn begin<'c>(

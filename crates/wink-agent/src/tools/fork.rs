@@ -101,7 +101,7 @@ fn make(
         json!({"name": name})
     );
     let message =
-        message + unreachable_note(call) + &changes::excluded(files.excluded().patterns());
+        message + unreachable_note(call) + &changes::excluded(files, files.excluded().patterns());
     let name = Some(name.to_owned());
     let from = Some(from.map(|id| id.to_string()));
     Ok(ToolResult::success(message, Answer { name, from, ..Answer::default() }))

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wink_fs::TreePath;
 use wink_fs::search::{GlobOptions, GlobResult, Skipped, glob};
+use wink_fs::{Kind, TreePath};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
@@ -53,6 +53,9 @@ struct Params {
 #[derive(Serialize, JsonSchema)]
 struct Answer {
     paths: Vec<String>,
+    /// `file` or `symlink`, for each path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kinds: Vec<String>,
     offset: u64,
     total: usize,
     truncated: bool,
@@ -82,7 +85,14 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX).min(found.paths.len());
     let end = start.saturating_add(most).min(found.paths.len());
     let page = Page { params, found, start, end };
-    Ok(ToolResult::success(page.message(call), page.answer()))
+    let mut answer = page.answer();
+    if call.context().wants_data {
+        let tree = call.tree();
+        let kind =
+            |path: &TreePath| tree.stat(path).map_or(Kind::Other, |stat| stat.kind).to_string();
+        answer.kinds = page.page().iter().map(kind).collect();
+    }
+    Ok(ToolResult::success(page.message(call), answer))
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -111,7 +121,8 @@ impl Page<'_> {
             (_, true) => format!("Nothing to show: offset {offset} is past the end of {count}."),
             _ => format!("Found {count}:"),
         };
-        for path in self.page() {
+        let listed = if call.context().wants_data { &[][..] } else { self.page() };
+        for path in listed {
             message.push_str(&format!("\n{path}"));
         }
         message + &self.next_call(call) + &self.hidden()
@@ -154,6 +165,7 @@ impl Page<'_> {
     fn answer(&self) -> Answer {
         Answer {
             paths: self.page().iter().map(TreePath::to_string).collect(),
+            kinds: Vec::new(),
             offset: self.params.offset,
             total: self.found.paths.len(),
             truncated: self.is_truncated(),

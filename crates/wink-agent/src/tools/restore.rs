@@ -86,7 +86,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let message = message(&receipt, &changes, &what, params.dry_run);
     let now = files.excluded();
     let then = snapshot.iter().flat_map(Snapshot::excluded_by_setting);
-    let message = message + &changes::excluded(now.patterns().chain(then));
+    let message = message + &changes::excluded(files, now.patterns().chain(then));
     let message =
         message + &changes::missing("Not restored, and left as they are", receipt.missing.iter());
     let answer = Answer {

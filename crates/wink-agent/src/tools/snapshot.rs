@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin};
+use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin, Workspace};
 
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
@@ -67,7 +67,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let taken = files.take_snapshot(&options).map_err(|error| refusal(error, params))?;
     let snapshot = taken.snapshot;
     let pruned = taken.pruned.len();
-    let message = message(&snapshot) + &went(pruned as u64);
+    let message = message(files, &snapshot) + &went(pruned as u64);
     let answer = Answer {
         id: snapshot.id.to_string(),
         short_id: snapshot.id.short(),
@@ -91,7 +91,7 @@ fn refusal(error: Error, params: &Params) -> ToolError {
     }
 }
 
-fn message(snapshot: &Snapshot) -> String {
+fn message(workspace: &Workspace, snapshot: &Snapshot) -> String {
     let files = snapshot.file_count;
     let bytes = snapshot.total_bytes;
     let id = snapshot.id.short();
@@ -110,7 +110,7 @@ fn message(snapshot: &Snapshot) -> String {
     }
     message
         + &changes::missing("The snapshot is incomplete, without", snapshot.missing())
-        + &changes::excluded(snapshot.excluded_by_setting())
+        + &changes::excluded(workspace, snapshot.excluded_by_setting())
 }
 
 /// Tells the agent of pruned snapshots, which it may have meant to restore.

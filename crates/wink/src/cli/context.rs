@@ -131,6 +131,11 @@ impl Context {
         }
     }
 
+    /// Returns the line that says what a command did; with `--quiet` the exit code says it.
+    pub(crate) fn summary(&self, line: String) -> String {
+        if self.global.quiet { String::new() } else { line }
+    }
+
     /// Returns the output, for commands that print before their answer.
     pub(crate) fn output(&self) -> Output {
         Output::new(&self.global)

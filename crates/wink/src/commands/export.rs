@@ -67,9 +67,12 @@ impl From<&Portability> for PortabilityEntry {
 }
 
 pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliError> {
+    let target = context.host_path(&args.file);
+    if !target.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip")) {
+        return Err(CliError::not_a_zip(&args.file));
+    }
     let opened = context.open()?;
     let state = state_ref::find(&opened, &args.at)?;
-    let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
     let progress = context.progress("exporting");
     let tree = WithoutSpecial::of(match &state {
@@ -94,7 +97,7 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliErr
         let files = format::counted(it.files, "file", "files");
         let (bytes, packed) = (format::size(it.bytes), format::size(it.archive_bytes));
         let head = format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file);
-        head + &format::not_captured(&it.skipped)
+        context.summary(head) + &format::not_captured(&it.skipped)
     })?;
     if !document.portability.is_empty() {
         let line = |it: &PortabilityEntry| format!("{}: {}", it.path, it.why);

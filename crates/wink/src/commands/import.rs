@@ -55,7 +55,8 @@ pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, CliErr
     let mut answer = context.answer(&document, |it| {
         let files = format::counted(it.files, "file", "files");
         let [written, removed] = [it.written, it.removed].map(format::number);
-        let head = format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file);
+        let line = format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file);
+        let head = context.summary(line);
         let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
         match it.missing.len() {
             0 => head,

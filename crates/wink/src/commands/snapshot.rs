@@ -67,7 +67,10 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliE
         duration_ms: milliseconds(start),
     };
     let exit = if document.snapshot.missing.is_empty() { 0 } else { PARTIAL };
-    let answer = context.answer(&document, |document| text(document, &snapshot))?;
+    let answer = context.answer(&document, |document| {
+        let text = context.summary(text(&opened.files, document, &snapshot));
+        text + &left_out(document)
+    })?;
     let mut answer = answer.exit(exit);
     if context.is_talkative() {
         answer.notes.extend(opened.prune_notice.note());
@@ -102,7 +105,7 @@ fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
     }
 }
 
-fn text(document: &Taken, snapshot: &Snapshot) -> String {
+fn text(files: &Workspace, document: &Taken, snapshot: &Snapshot) -> String {
     let changes = match (snapshot.parent, document.changes) {
         (None, _) => "first snapshot".to_owned(),
         (Some(_), Some(changes)) => changes_text(changes),
@@ -120,14 +123,21 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         format::size(snapshot.total_bytes),
         document.duration_ms,
     );
-    let excluded: Vec<_> = snapshot.excluded_by_setting().collect();
+    // `.git` is excluded wherever it may be; it is worth a word where it is.
+    let is_there = |pattern: &&str| *pattern != "/.git" || files.exists(".git");
+    let excluded: Vec<_> = snapshot.excluded_by_setting().filter(is_there).collect();
     if !excluded.is_empty() {
         text += &format!("  excluded: {}\n", excluded.join(", "));
     }
+    text
+}
+
+/// Names what the snapshot does not hold, also with `--quiet`.
+fn left_out(document: &Taken) -> String {
     let SnapshotEntry { skipped, missing, .. } = &document.snapshot;
     let special = |it: &&SkippedEntry| !missing.iter().any(|missing| missing.path == it.path);
     let special: Vec<_> = skipped.iter().filter(special).cloned().collect();
-    text += &format::not_captured(&special);
+    let mut text = format::not_captured(&special);
     if !missing.is_empty() {
         let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
         text += "These are not in it, and a restore leaves them alone; everything else is saved:\n";

@@ -360,6 +360,14 @@ impl CliError {
             .hint(format!("its history is in `{history}`; see `wink status`"))
     }
 
+    /// A name of an archive that says that it is of another format.
+    pub(crate) fn not_a_zip(file: &Path) -> Self {
+        let name = file.display();
+        Self::of(ErrorKind::InvalidArgument, format!("`{name}` is not the name of a ZIP archive"))
+            .because("archives are ZIP files, whatever their name")
+            .hint("choose a name that ends in .zip, such as `work.fs.zip`")
+    }
+
     /// A history whose directory still exists.
     pub(crate) fn history_of_another(root: &Path) -> Self {
         let message = format!("`{}` is already a workspace", root.display());

@@ -9,6 +9,7 @@ mod input;
 mod keeping;
 mod places;
 mod resources;
+mod results;
 pub(crate) mod scene;
 mod schemas;
 mod session;

@@ -28,6 +28,7 @@ pub(super) fn answer(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> ToolRe
         content_hash: hash(page.content_hash),
         ..Answer::default()
     };
+    let answer = answer.with_data(call, &page.path, || page.content.clone());
     ToolResult::success(message(call, page, limit), answer)
 }
 
@@ -37,7 +38,7 @@ fn message(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
     } else if page.offset >= page.total_lines {
         past_the_end(&page.path, page.offset, page.total_lines)
     } else {
-        page_text(page)
+        page_text(page, !call.context().wants_data)
     };
     if page.truncated {
         message.push_str(&next_call(call, page, limit));
@@ -57,10 +58,13 @@ pub(super) fn past_the_end(path: &TreePath, offset: u64, total_lines: u64) -> St
     )
 }
 
-fn page_text(page: &TextPage) -> String {
+fn page_text(page: &TextPage, has_lines: bool) -> String {
     let first = page.offset + 1;
     let last = end(page);
     let mut text = format!("{}: lines {first} to {last} of {}\n", page.path, page.total_lines);
+    if !has_lines {
+        return text;
+    }
     text.reserve(page.content.len() + page.limit as usize * (WIDTH + 2) + AROUND);
     let mut returns = Vec::new();
     for (number, line) in (first..).zip(lines(&page.content)) {

@@ -65,9 +65,9 @@ documents! {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ToolCalled {
     tool: &'static str,
-    /// The text for a model.
+    /// What the value does not say.
     text: String,
-    /// The value for a program.
+    /// The value for a program, with contents and lines.
     value: Value,
 }
 
@@ -99,7 +99,9 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
     let arguments = arguments::parse(&args.arguments)?;
     let opened = context.open()?;
     let progress = context.progress(tool.title);
-    let result = tool.call(&tool_context(context, &opened, args)?, arguments);
+    let mut tool_context = tool_context(context, &opened, args)?;
+    tool_context.wants_data = !context.is_for_people();
+    let result = tool.call(&tool_context, arguments);
     drop(progress);
     if let Some(kind) = result.error {
         return Err(CliError::tool(kind, &result));

@@ -103,6 +103,7 @@ impl Endpoint {
     #[must_use]
     pub(crate) fn with_results(mut self, results: Results) -> Self {
         self.results = results;
+        self.context.wants_data = results == Results::Structured;
         let session = self.sessions.is_some();
         let common = Common { session, fork: self.has_forks(), results };
         let all = self.offered().map(|tool| declared_tools::declared(tool, common));
