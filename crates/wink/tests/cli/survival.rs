@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::cli::faults::run_by;
 use crate::cli::repair::damage;
-use crate::cli::scene::{Scene, mode_of, stderr};
+use crate::cli::scene::{Scene, mode_of, stderr, stdout};
 
 #[test]
 fn everything_that_is_captured_comes_back() {
@@ -155,7 +155,9 @@ fn fault_18_snapshots_that_are_lost_are_named_as_people_know_them() {
     let mut bytes = std::fs::read(&pack).unwrap();
     bytes[100_000] ^= 1;
     std::fs::write(&pack, bytes).unwrap();
-    let said = scene.ok(&["repair"]);
+    let repaired = scene.run(&["repair"]);
+    assert_eq!(repaired.status.code(), Some(3), "one snapshot is not whole any more");
+    let said = stdout(&repaired);
     let lost = said.split_once("can no longer be restored").unwrap().1;
     assert!(lost.contains("old") && !lost.contains("  new"), "{said}");
     scene.ok(&["restore", "new"]);

@@ -92,6 +92,8 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, ToolError>
     }
     let changes = Changes::of_diff(&diff);
     let mut result = answer(&params, &diff, &changes, &title, offset);
+    let head = "Not compared, because a state lacks it";
+    result.message += &changes::missing(head, diff.missing.iter());
     result.message += &changes::excluded(files.excluded().patterns());
     lines::add(&mut result.message, &lines::of_page(&lines, changes.page(offset)));
     Ok(result)

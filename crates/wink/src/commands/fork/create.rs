@@ -14,8 +14,9 @@ use super::{ForkEntry, check_name};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
-use crate::commands::milliseconds;
-use crate::error::CliError;
+use crate::commands::{incomplete_text, milliseconds};
+use crate::error::{CliError, PARTIAL};
+use crate::json::SkippedEntry;
 use crate::project::forks::incomplete::{self, ForkNote, IncompleteFork};
 use crate::project::settings::{ForkSettings, Settings};
 use crate::project::{self, Project};
@@ -45,6 +46,9 @@ pub(super) struct Forked {
     pub(super) fork: ForkEntry,
     pub(super) files: u64,
     pub(super) duration_ms: u64,
+    /// What the snapshot that it starts from should hold and does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) missing: Vec<SkippedEntry>,
 }
 
 pub(super) fn run(
@@ -108,13 +112,19 @@ fn answer(
         directory: directory.display().to_string(),
         kept: None,
     };
-    let document = Forked { fork, files, duration_ms: milliseconds(start) };
+    let missing: Vec<_> = snapshot.missing().map(SkippedEntry::from).collect();
+    let document = Forked { fork, files, duration_ms: milliseconds(start), missing };
     let mut answer = context.answer(&document, |it| {
         let files = format::counted(it.files, "file", "files");
         let ForkEntry { name, directory, .. } = &it.fork;
         let from = snapshot.id.short();
-        format!("Forked {from} as {name}: {files} in {directory} · {} ms\n", it.duration_ms)
+        let took = it.duration_ms;
+        let head = format!("Forked {from} as {name}: {files} in {directory} · {took} ms\n");
+        head + &incomplete_text(&it.missing)
     })?;
+    if !document.missing.is_empty() {
+        answer = answer.exit(PARTIAL);
+    }
     answer.notes = context.note(format!("merge it: wink merge {name}"));
     Ok(answer)
 }
@@ -148,7 +158,9 @@ fn make(
     };
     match state_ref::find(opened, &args.state)? {
         State::Live => {
-            write(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
+            let options = SnapshotOptions::default().message("fork");
+            let snapshot = opened.files.snapshot_with(&options)?;
+            write(snapshot)
         }
         State::Snapshot(snapshot) => write(*snapshot),
         State::Archive(tree) => {
