@@ -18,6 +18,7 @@ use crate::commands::{incomplete_text, milliseconds};
 use crate::error::{CliError, PARTIAL};
 use crate::json::SkippedEntry;
 use crate::project::forks::incomplete::{self, ForkNote, IncompleteFork};
+use crate::project::git::head;
 use crate::project::settings::{ForkSettings, Settings};
 use crate::project::{self, Project};
 use crate::sys::disk;
@@ -81,7 +82,7 @@ pub(super) fn run(
     remembered.inspect_err(|_| forget(opened, &project, None))?;
     note.forget();
     drop(progress);
-    answer(context, &args.name, &snapshot, &directory, written.written, start)
+    answer(context, opened, &args.name, &snapshot, &directory, written.written, start)
 }
 
 /// Returns the answer for a fork of an interrupted command, which was complete except for the last steps.
@@ -95,11 +96,12 @@ fn finished(
         return Err(CliError::no_store(&made.directory));
     };
     let snapshot = opened.files.find_snapshot(fork.base.as_str())?;
-    answer(context, &fork.name, &snapshot, &made.root, snapshot.file_count, start)
+    answer(context, opened, &fork.name, &snapshot, &made.root, snapshot.file_count, start)
 }
 
 fn answer(
     context: &Context,
+    opened: &Opened,
     name: &str,
     snapshot: &Snapshot,
     directory: &Path,
@@ -126,6 +128,11 @@ fn answer(
         answer = answer.exit(PARTIAL);
     }
     answer.notes = context.note(format!("merge it: wink merge {name}"));
+    if head::is_left_out(opened) {
+        answer.notes.extend(context.note(
+            "note: the fork is no git repository: .git is excluded, so no snapshot holds it",
+        ));
+    }
     Ok(answer)
 }
 
@@ -160,6 +167,7 @@ fn make(
         State::Live => {
             let options = SnapshotOptions::default().message("fork");
             let snapshot = opened.files.snapshot_with(&options)?;
+            head::remember(opened, snapshot.id);
             write(snapshot)
         }
         State::Snapshot(snapshot) => write(*snapshot),
