@@ -475,3 +475,23 @@ fn a_dry_run_of_a_restore_is_refused_where_the_restore_is() {
     scene.ok(&["restore", "before"]);
     assert_eq!(scene.read("d"), "a file");
 }
+
+/// Once, such a store was used as if nothing had happened, and the workspace was said to be protected.
+#[test]
+fn a_store_that_was_put_in_the_place_of_another_is_not_used() {
+    let (scene, other) = (Scene::new(), Scene::new());
+    for scene in [&scene, &other] {
+        scene.write("a", "1");
+        scene.ok(&["snapshot"]);
+    }
+    let (store, aside) = (scene.history().join("store"), scene.path("aside"));
+    std::fs::rename(&store, &aside).unwrap();
+    std::fs::rename(other.history().join("store"), &store).unwrap();
+    for command in ["status", "snapshot", "log"] {
+        let (code, said) = scene.fails(&[command]);
+        assert!(said.contains("is not the one of this history"), "{command}: {code} {said}");
+    }
+    std::fs::remove_dir_all(&store).unwrap();
+    std::fs::rename(&aside, &store).unwrap();
+    assert!(scene.ok(&["status"]).contains("is protected"));
+}
