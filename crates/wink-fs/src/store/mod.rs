@@ -257,7 +257,11 @@ impl SnapshotStore for Store {
     }
 
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
-        publish::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
+        let saved = publish::save(self, tree, new);
+        let saved = saved.map_err(|error| error.during(Operation::Snapshot))?;
+        // The snapshot is stored; what could not be completed now is tried again with the next one.
+        let _ = repair::heal::heal(self);
+        Ok(saved)
     }
 
     fn fork(&self) -> Option<&str> {

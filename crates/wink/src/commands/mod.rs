@@ -45,7 +45,7 @@ use wink_fs::{ErrorKind, Snapshot, StateRef, Workspace};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::Changes;
+use crate::json::{Changes, SkippedEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 use crate::{demo, serve};
@@ -169,6 +169,16 @@ fn list_text(lines: impl ExactSizeIterator<Item: fmt::Display>) -> String {
         text += &format!("  and {} more\n", format::number(more as u64));
     }
     text
+}
+
+/// Lists what an incomplete snapshot lacks, if it lacks anything.
+fn incomplete_text(missing: &[SkippedEntry]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
+    let listed = list_text(missing.iter().map(line));
+    format!("The snapshot is incomplete, so these are missing:\n{listed}")
 }
 
 fn milliseconds(since: Instant) -> u64 {

@@ -257,7 +257,11 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
             rows.push(("", format!("and {more} more: `wink diff --name-status`")));
         }
     }
-    if let Some(head) = status.git_head.as_ref().filter(|head| head.moved) {
+    if status.git_head.as_ref().is_some_and(|head| head.missing) {
+        let lost = ".git is missing, which was there at the last snapshot; no snapshot holds it, because it is excluded";
+        rows.push(("git", lost.to_owned()));
+    }
+    if let Some(head) = status.git_head.as_ref().filter(|head| head.moved && !head.missing) {
         let (then, now) = head.shown();
         rows.push(("git HEAD", format!("moved since: {then} → {now}")));
     }

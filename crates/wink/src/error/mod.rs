@@ -282,6 +282,15 @@ impl CliError {
         }
     }
 
+    /// A history whose store was replaced by another one.
+    pub(crate) fn another_store(directory: &Path) -> Self {
+        let store = project::store_in(directory);
+        let message = format!("the store in `{}` is not the one of this history", store.display());
+        Self::new("another_store", NO_STORE, message).hint(
+            "put back the store that was there; `wink init --store DIR` starts a new history, in another directory",
+        )
+    }
+
     /// A history without its settings.
     pub(crate) fn no_settings(root: &Path) -> Self {
         let message = format!("the history of `{}` has lost its settings", root.display());

@@ -142,8 +142,10 @@ fn a_log_that_is_written_all_the_time_keeps_nothing_else_from_being_saved_and_re
     let run = |args: &[&str]| {
         let runs = (0..20).map(|_| scene.run(args));
         let mut runs = runs.inspect(|it| {
-            let code = it.status.code();
-            assert!(matches!(code, Some(0 | 3)), "{code:?} {}{}", stdout(it), stderr(it));
+            // A change between the capture and the replacement is an error, with nothing replaced.
+            let allowed = if args[0] == "restore" { &[0, 3, 13][..] } else { &[0, 3] };
+            let code = it.status.code().unwrap();
+            assert!(allowed.contains(&code), "{code} {}{}", stdout(it), stderr(it));
         });
         runs.find(|it| it.status.code() == Some(3)).expect("the log is busy")
     };

@@ -231,6 +231,29 @@ fn a_record_that_is_missing_and_not_known_is_noticed_once_and_one_that_was_prune
     scene.ok(&["verify"]);
 }
 
+/// Once, the bytes were stored again, and the snapshot stayed incomplete.
+#[test]
+fn a_damaged_snapshot_is_complete_again_once_the_same_bytes_are_captured() {
+    let scene = Scene::new();
+    (1..=5).for_each(|number| scene.write(&format!("d/noise{number}"), noise(number)));
+    scene.ok(&["snapshot", "--tag", "tb"]);
+    std::fs::remove_dir_all(scene.project("d")).unwrap();
+    scene.ok(&["snapshot"]);
+    damage(&scene);
+    assert_eq!(scene.run(&["repair"]).status.code(), Some(3));
+    assert!(scene.ok(&["show", "tb"]).contains("incomplete: 1 path missing"));
+    (1..=5).for_each(|number| scene.write(&format!("elsewhere{number}"), noise(number)));
+    scene.ok(&["snapshot"]);
+    let shown = scene.ok(&["show", "tb"]);
+    assert!(!shown.contains("incomplete") && !shown.contains("excluded"), "{shown}");
+    scene.ok(&["verify", "--data"]);
+    scene.ok(&["restore", "tb"]);
+    for number in 1..=5 {
+        let restored = std::fs::read(scene.project(&format!("d/noise{number}"))).unwrap();
+        assert!(restored == noise(number), "{number}");
+    }
+}
+
 /// Once, one damaged file took all others of its snapshot with it; then, a snapshot without it was called complete.
 #[test]
 fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair() {
@@ -240,7 +263,9 @@ fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair()
     std::fs::remove_dir_all(scene.project("d")).unwrap();
     scene.ok(&["snapshot"]);
     damage(&scene);
-    let said = scene.ok(&["repair"]);
+    let repaired = scene.run(&["repair"]);
+    let said = stdout(&repaired);
+    assert_eq!(repaired.status.code(), Some(3), "{said}{}", stderr(&repaired));
     assert!(said.contains("can no longer be restored completely"), "{said}");
     assert!(said.contains("can still be read and restored"), "{said}");
     let listed = scene.ok(&["fs", "ls", "d", "--at", "tb"]);
@@ -255,7 +280,24 @@ fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair()
     assert_eq!(verified.status.code(), Some(3), "{}", stdout(&verified));
     assert!(stdout(&verified).contains("1 incomplete snapshot"), "{}", stdout(&verified));
     assert!(stdout(&scene.run(&["doctor"])).contains("of which 1 is incomplete"));
-    scene.write(&format!("d/noise{damaged}"), "mine");
+    let lost = format!("d/noise{damaged}");
+    let archive = scene.path("tb.fs.zip").display().to_string();
+    let commands: [&[&str]; 3] =
+        [&["fork", "ff", "tb"], &["export", "--at", "tb", &archive], &["diff", "tb"]];
+    for command in commands {
+        let done = scene.run(command);
+        let said = stdout(&done) + &stderr(&done);
+        assert_eq!(done.status.code(), Some(3), "{command:?}: {said}");
+        assert!(said.contains(&lost), "{command:?}: {said}");
+    }
+    let compared = stdout(&scene.run(&["diff", "tb..@-", "--json"]));
+    let compared: serde_json::Value = serde_json::from_str(&compared).unwrap();
+    let entries = compared["entries"].as_array().unwrap();
+    assert!(entries.iter().all(|it| it["path"] != lost.as_str()), "{compared}");
+    scene.ok(&["fork", "delete", "ff", "--yes"]);
+    let tool = scene.ok(&["tool", "history"]);
+    assert!(tool.contains("incomplete: 1 path missing"), "{tool}");
+    scene.write(&lost, "mine");
     let path = format!("d/noise{}", whole[0]);
     scene.ok(&["restore", "tb", "--", &path]);
     assert!(std::fs::read(scene.project(&path)).unwrap() == noise(whole[0]));

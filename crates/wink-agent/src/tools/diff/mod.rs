@@ -106,6 +106,8 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, ToolError>
     }
     let changes = Changes::of_diff(&diff);
     let mut result = answer(&params, &diff, &changes, &title, offset);
+    let head = "Not compared, because a state lacks it";
+    result.message += &changes::missing(head, diff.missing.iter());
     result.message += &changes::excluded(files, files.excluded().patterns());
     if call.context().wants_data {
         let hunks = lines::hunks_of_page(&lines, changes.page(offset), &mut result.message);

@@ -80,6 +80,7 @@ impl Workspace {
         let retention = options.retention.as_ref().unwrap_or(&history.retention);
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.check_clock()?;
         if options.dry_run {
             return Ok(Pruned { snapshots: history.expiring(retention)?, ..Pruned::default() });
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -9,7 +10,24 @@ use crate::snapshot::{
     Choose, FORKS, GONE, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin,
 };
 
+/// How far the clocks of two machines that share a history may be apart.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
+
 impl History {
+    /// Fails if a snapshot was taken after now: with a clock that runs behind, a person who prunes sees ages that are not
+    /// true.
+    pub(crate) fn check_clock(&self) -> Result<()> {
+        let now = self.clock.now();
+        let all = self.snapshots.list()?;
+        let Some(later) = all.iter().find(|it| it.created_at > now + CLOCKS_DIFFER) else {
+            return Ok(());
+        };
+        Err(Error::new(Operation::Prune, ErrorKind::Conflict).with_detail(format!(
+            "the clock is behind: snapshot {} was taken later than now, so no age is true; set the clock, and try again",
+            later.id.short()
+        )))
+    }
+
     /// Returns the snapshots that are not to be kept.
     pub(crate) fn expiring(&self, retention: &Retention) -> Result<Vec<Snapshot>> {
         let mut all = self.snapshots.list()?;

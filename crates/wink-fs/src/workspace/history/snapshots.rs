@@ -1,5 +1,6 @@
 //! Keeping states of a workspace, and looking at them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::History;
@@ -10,9 +11,9 @@ use crate::filesystem::capture::NotCaptured;
 use crate::filesystem::event::Event;
 use crate::path::TreePath;
 use crate::search::{self, GrepOptions, StatesResult};
-use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotOrigin, SnapshotStore};
+use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotId, SnapshotOrigin, SnapshotStore};
 use crate::tree::compare::count_files;
-use crate::tree::scope::Scope;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Kind, Tree};
 use crate::workspace::Workspace;
 
@@ -302,15 +303,23 @@ impl Workspace {
         chosen: impl FnOnce(&Diff) -> Vec<TreePath>,
     ) -> Result<(Diff, Diff)> {
         let history = self.history(Operation::Diff)?;
-        let (base, _, before) = self.look(history, base.into())?;
-        let (target, files, after) = self.look(history, target.into())?;
+        let base = self.look(history, base.into())?;
+        let target = self.look(history, target.into())?;
+        // A state says nothing of what it lacks: that would look deleted, or new.
+        let missing: BTreeSet<Skipped> = base.missing.into_iter().chain(target.missing).collect();
+        let paths = missing.iter().filter_map(|it| TreePath::parse(&it.path).ok());
+        let patterns: Vec<_> = paths.map(|path| Exclusions::pattern_of(&path)).collect();
+        let excluded = history.excluded.in_turn().and(&patterns)?;
+        let (before, after) = (base.not_captured, target.not_captured);
+        let (base, target, files) = (base.tree, target.tree, target.files);
         let compare = |options: DiffOptions| {
-            let scope = options.scope.clone().excluding(history.excluded.in_turn());
+            let scope = options.scope.clone().excluding(excluded.clone());
             diff_of(&*base, &*target, files, &options.scope(scope))
                 .map_err(|error| error.during(Operation::Diff))
         };
         let not_captured = if after.is_empty() { before } else { after };
-        let all = Diff { not_captured, ..compare(options.clone())? };
+        let missing = missing.into_iter().collect();
+        let all = Diff { not_captured, missing, ..compare(options.clone())? };
         let lines = match chosen(&all) {
             paths if paths.is_empty() => Diff::default(),
             paths => compare(DiffOptions::default().hunks(true).scope(Scope::paths(paths)))?,
@@ -320,31 +329,47 @@ impl Workspace {
 
     /// Returns a state with the number of its files and links.
     pub(crate) fn state(&self, history: &History, at: StateRef) -> Result<(Arc<dyn Tree>, u64)> {
-        let (tree, files, _) = self.look(history, at)?;
-        Ok((tree, files))
+        let state = self.look(history, at)?;
+        Ok((state.tree, state.files))
     }
 
-    /// Returns the same, with what of the files of now is not in it.
-    fn look(
-        &self,
-        history: &History,
-        at: StateRef,
-    ) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
+    fn look(&self, history: &History, at: StateRef) -> Result<StateFiles> {
         match history.find_state(&at)? {
             State::Live => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
                 let capture = history.capture(self.backend(&mut writer))?;
-                Ok((capture.tree, capture.totals.files, capture.not_captured))
+                let not_captured = capture.not_captured;
+                let missing = not_captured.iter().filter(|it| it.is_missing);
+                Ok(StateFiles {
+                    tree: capture.tree,
+                    files: capture.totals.files,
+                    missing: missing.map(Skipped::from).collect(),
+                    not_captured,
+                })
             }
-            State::Snapshot(snapshot) => {
-                Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count, Vec::new()))
-            }
+            State::Snapshot(snapshot) => Ok(StateFiles {
+                tree: history.snapshots.load(&snapshot.id)?,
+                files: snapshot.file_count,
+                not_captured: Vec::new(),
+                missing: snapshot.missing().cloned().collect(),
+            }),
             State::OfOperation { number, side } => {
                 let tree = history.of_operation(number, side, self.tree_without_excluded())?;
                 let files = count_files(&*tree, &TreePath::root(), Some(Kind::Directory))?;
-                Ok((tree, files, Vec::new()))
+                Ok(StateFiles { tree, files, not_captured: Vec::new(), missing: Vec::new() })
             }
         }
     }
+}
+
+/// The files of a state.
+struct StateFiles {
+    tree: Arc<dyn Tree>,
+    /// How many files and links there are.
+    files: u64,
+    /// What of the current files is not captured.
+    not_captured: Vec<NotCaptured>,
+    /// What it should hold and does not.
+    missing: Vec<Skipped>,
 }

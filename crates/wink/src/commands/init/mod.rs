@@ -210,9 +210,10 @@ fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, C
 
 /// Makes the history's directory, which appears complete.
 fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), CliError> {
-    let settings = Settings::new(root, exclude.to_vec())?;
+    let mut settings = Settings::new(root, exclude.to_vec())?;
     let made = disk::publish(directory, |directory| {
-        Store::create_ambient(project::store_in(directory)).map_err(CliError::from)?;
+        let store = Store::create_ambient(project::store_in(directory)).map_err(CliError::from)?;
+        settings.store_id = Some(store.id().to_owned());
         Ok(settings.write(directory)?)
     });
     made.map_err(|error: Unmade| error.at(directory))
