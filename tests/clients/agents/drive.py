@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
+PLUGIN = HERE.parent.parent.parent / "plugin"
 SECRET = "TOKEN=abc123\n"
 
 
@@ -57,11 +58,18 @@ class Scene:
         return json.loads(self.wink("log", "--json"))["agent_events"]
 
 
-def claude_code(scene, prompt, again):
-    more = ["--continue"] if again else []
+def claude_code(scene, prompt, again, more=()):
+    more = [*more, "--continue"] if again else more
     scene.run("claude", "-p", prompt, "--permission-mode", "bypassPermissions", *more, IS_SANDBOX="1",
               ANTHROPIC_BASE_URL=scene.url, ANTHROPIC_API_KEY="x", DISABLE_AUTOUPDATER="1",
               CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1")
+
+
+def claude_plugin(scene, prompt, again):
+    """Claude Code with the plugin, and nothing in the settings."""
+    scene.run("claude", "plugin", "validate", PLUGIN)
+    scene.run("gemini", "extensions", "validate", PLUGIN)
+    claude_code(scene, prompt, again, more=["--plugin-dir", PLUGIN])
 
 
 def codex(scene, prompt, again):
@@ -95,7 +103,7 @@ def opencode(scene, prompt, again):
     scene.run("opencode", "run", "--format", "json", *more, prompt)
 
 
-CLIENTS = {"claude-code": claude_code, "codex": codex, "gemini": gemini, "opencode": opencode}
+CLIENTS = {"claude-code": claude_code, "claude-plugin": claude_plugin, "codex": codex, "gemini": gemini, "opencode": opencode}
 
 
 def wait_for(holds):
@@ -107,8 +115,12 @@ def wait_for(holds):
 
 
 def drive(client, scene):
-    scene.wink("setup", client, "--hooks")
-    CLIENTS[client](scene, "Please do the scripted work.", again=False)
+    play = CLIENTS[client]
+    is_set_up = client != "claude-plugin"
+    client = client if is_set_up else "claude-code"
+    if is_set_up:
+        scene.wink("setup", client, "--hooks")
+    play(scene, "Please do the scripted work.", again=False)
     secret = scene.project / "secret.env"
     assert not secret.exists() and (scene.project / "made.txt").read_text() == "made\nmore\n", "the script was played"
     moments = lambda: [event["moment"] for event in reversed(scene.events())]
@@ -120,9 +132,11 @@ def drive(client, scene):
     assert re.search('turn: "?Please do the scripted work', log), log
     scene.wink("oops")
     assert secret.read_text() == SECRET and not (scene.project / "made.txt").exists(), "oops took it back"
-    CLIENTS[client](scene, "Go on.", again=True)
+    play(scene, "Go on.", again=True)
     last = scene.prompts.read_text().splitlines()[-1]
     assert "the user took changes back" in last, "the next prompt says so"
+    if not is_set_up:
+        return
     doctor = json.loads(scene.wink("doctor", "--json"))["checks"]
     assert [check["health"] for check in doctor if check["name"] == client] == ["ok"], doctor
     scene.wink("setup", client, "--undo")
