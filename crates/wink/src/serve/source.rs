@@ -2,9 +2,12 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use wink_agent::Toolset;
+use wink_agent::file_index::Follower;
+use wink_agent::session::Session;
 use wink_fs::{
     HostMount, Layered, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder,
 };
@@ -78,6 +81,8 @@ pub(crate) struct Served {
     pub(crate) note: Option<String>,
     /// Where forks are kept when the server ends; in memory they are lost.
     pub(crate) kept_forks: Option<PersistedForks>,
+    /// Keeps the listing of the files of the session up to date, if there is to be one.
+    pub(crate) follower: Option<Arc<Follower>>,
 }
 
 /// What is served by default.
@@ -90,18 +95,23 @@ pub(crate) enum Usually {
 }
 
 impl SourceArgs {
-    /// Opens the workspace that the options name.
-    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, CliError> {
+    /// Opens the workspace that the options name; a session gets a listing of its files.
+    pub(crate) fn open(
+        &self,
+        context: &Context,
+        usually: Usually,
+        listed_in: Option<&Session>,
+    ) -> Result<Served, CliError> {
         match self.backend {
             Some(BackendName::Podman) => Err(CliError::not_yet("the podman backend")),
             Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
-            Some(BackendName::Memory) => self.memory(context),
-            Some(BackendName::Host) => self.host(context),
-            None if self.root.is_some() => self.host(context),
-            None if !self.mount.is_empty() => self.memory(context),
+            Some(BackendName::Memory) => self.memory(context, listed_in),
+            Some(BackendName::Host) => self.host(context, listed_in),
+            None if self.root.is_some() => self.host(context, listed_in),
+            None if !self.mount.is_empty() => self.memory(context, listed_in),
             None => match usually {
-                Usually::Here => self.host(context),
-                Usually::Memory => self.memory(context),
+                Usually::Here => self.host(context, listed_in),
+                Usually::Memory => self.memory(context, listed_in),
             },
         }
     }
@@ -111,7 +121,7 @@ impl SourceArgs {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
-    fn memory(&self, context: &Context) -> Result<Served, CliError> {
+    fn memory(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
         if self.no_history {
             return Err(CliError::no_history_in_memory());
         }
@@ -125,12 +135,12 @@ impl SourceArgs {
         }
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).retention(retention::in_memory());
-        let files = files.read_only(self.read_only).build();
+        let (files, follower) = built(files.read_only(self.read_only), listed_in)?;
         let what = "an in-memory workspace, deleted when the server stops".to_owned();
-        Ok(Served { files, root: None, what, note: None, kept_forks: None })
+        Ok(Served { files, root: None, what, note: None, kept_forks: None, follower })
     }
 
-    fn host(&self, context: &Context) -> Result<Served, CliError> {
+    fn host(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
@@ -139,7 +149,7 @@ impl SourceArgs {
             None => Project::find_any(&context.directory, context.store.as_deref())?
                 .map_or_else(|| context.directory.clone(), |project| project.root),
         };
-        let mut served = self.served(context, &root)?;
+        let mut served = self.served(context, &root, listed_in)?;
         if self.root.is_none() && root != context.directory {
             let whole = format!("note: serving the whole workspace {}", root.display());
             served.note =
@@ -154,17 +164,24 @@ impl SourceArgs {
         context: &Context,
         root: &Path,
     ) -> Result<Served, CliError> {
-        self.served(context, &served_root(context, root)?)
+        self.served(context, &served_root(context, root)?, None)
     }
 
-    fn served(&self, context: &Context, root: &Path) -> Result<Served, CliError> {
+    fn served(
+        &self,
+        context: &Context,
+        root: &Path,
+        listed_in: Option<&Session>,
+    ) -> Result<Served, CliError> {
         let (builder, note, project) = self.with_history(context, root)?;
         let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
-        let files = builder.mount_point(mount_point).read_only(self.read_only).build();
+        let builder = builder.mount_point(mount_point).read_only(self.read_only);
+        let (files, follower) = built(builder, listed_in)?;
         let is_talkative = context.is_talkative();
         let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
         let what = root.display().to_string();
-        Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
+        let root = Some(root.to_owned());
+        Ok(Served { files, root, what, note, kept_forks, follower })
     }
 
     /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that
@@ -200,6 +217,16 @@ impl SourceArgs {
         }
         Ok((exclusions::heeding(&project)?, Some(note), Some(project)))
     }
+}
+
+/// Makes the workspace, and lists its files in a session.
+fn built(
+    builder: WorkspaceBuilder,
+    listed_in: Option<&Session>,
+) -> Result<(Workspace, Option<Arc<Follower>>), CliError> {
+    let Some(session) = listed_in else { return Ok((builder.build(), None)) };
+    let listed = Follower::begin(session, builder).map_err(|error| CliError::other(&error));
+    listed.map(|(files, follower)| (files, Some(Arc::new(follower))))
 }
 
 fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {

@@ -7,6 +7,7 @@ mod forks;
 mod input;
 mod keeping;
 mod places;
+mod prompts;
 mod resources;
 mod results;
 mod scene;
