@@ -5,6 +5,7 @@
 
 mod auto_snapshot;
 mod call;
+mod completion;
 mod declared_tools;
 mod endpoint;
 #[cfg(feature = "conformance-fixtures")]
@@ -13,6 +14,7 @@ mod handler;
 mod http;
 mod kept_forks;
 mod message;
+mod prompts;
 mod resources;
 mod sessions;
 mod stdio;

@@ -154,7 +154,7 @@ impl ServeArgs {
         }
         let mut all = Vec::new();
         if self.serving.names_files() || self.workspace.is_empty() {
-            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory)?));
+            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory, None)?));
         }
         for (name, directory) in &self.workspace {
             let served = self.serving.open_directory(context, directory)?;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use wink_agent::Toolset;
 use wink_agent::exec::Executor;
+use wink_agent::file_index::Follower;
+use wink_agent::session::Session;
 use wink_fs::{
     HostMount, HostOptions, Layered, MemoryBackend, MountPoint, TreePath, Workspace,
     WorkspaceBuilder,
@@ -85,6 +87,8 @@ pub(crate) struct Served {
     pub(crate) executor: Option<Arc<dyn Executor>>,
     /// Where forks are kept when the server ends; in memory they are lost.
     pub(crate) kept_forks: Option<PersistedForks>,
+    /// Keeps the listing of the files of the session up to date, if there is to be one.
+    pub(crate) follower: Option<Arc<Follower>>,
 }
 
 /// What is served by default.
@@ -97,19 +101,24 @@ pub(crate) enum Usually {
 }
 
 impl SourceArgs {
-    /// Opens the workspace that the options name.
-    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, CliError> {
+    /// Opens the workspace that the options name; a session gets a listing of its files.
+    pub(crate) fn open(
+        &self,
+        context: &Context,
+        usually: Usually,
+        listed_in: Option<&Session>,
+    ) -> Result<Served, CliError> {
         match self.backend {
-            Some(BackendName::Podman) => self.podman(context),
+            Some(BackendName::Podman) => self.podman(context, listed_in),
             _ if self.image.is_some() => Err(CliError::image_without_podman()),
             Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
-            Some(BackendName::Memory) => self.memory(context),
-            Some(BackendName::Host) => self.host(context),
-            None if self.root.is_some() => self.host(context),
-            None if !self.mount.is_empty() => self.memory(context),
+            Some(BackendName::Memory) => self.memory(context, listed_in),
+            Some(BackendName::Host) => self.host(context, listed_in),
+            None if self.root.is_some() => self.host(context, listed_in),
+            None if !self.mount.is_empty() => self.memory(context, listed_in),
             None => match usually {
-                Usually::Here => self.host(context),
-                Usually::Memory => self.memory(context),
+                Usually::Here => self.host(context, listed_in),
+                Usually::Memory => self.memory(context, listed_in),
             },
         }
     }
@@ -119,7 +128,7 @@ impl SourceArgs {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
-    fn memory(&self, context: &Context) -> Result<Served, CliError> {
+    fn memory(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
         if self.no_history {
             return Err(CliError::no_history_in_memory());
         }
@@ -133,9 +142,17 @@ impl SourceArgs {
         }
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).retention(retention::in_memory());
-        let files = files.read_only(self.read_only).build();
+        let (files, follower) = built(files.read_only(self.read_only), listed_in)?;
         let what = "an in-memory workspace, deleted when the server stops".to_owned();
-        Ok(Served { files, root: None, what, note: None, executor: None, kept_forks: None })
+        Ok(Served {
+            files,
+            root: None,
+            what,
+            note: None,
+            executor: None,
+            kept_forks: None,
+            follower,
+        })
     }
 
     /// Returns the directory that the options name, or the one that the command was started in.
@@ -149,7 +166,7 @@ impl SourceArgs {
 
     /// Opens a directory, and starts a container for its programs: a server without one would only seem to work.
     #[cfg(target_os = "linux")]
-    fn podman(&self, context: &Context) -> Result<Served, CliError> {
+    fn podman(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
@@ -162,35 +179,37 @@ impl SourceArgs {
         let executor = wink_podman::PodmanExecutor::new(options)?;
         let host_options = wink_podman::host_options(&root);
         let (builder, mut note, project) = self.with_history(context, &root, host_options)?;
-        let files = builder.mount_point(wink_podman::mount_point()?).read_only(self.read_only);
+        let builder = builder.mount_point(wink_podman::mount_point()?).read_only(self.read_only);
         let mode =
             executor.start(&root).map_err(|problem| CliError::container(&problem.to_string()))?;
         if let wink_podman::RunningMode::ContainerPerCommand(why) = mode {
             let slow = format!("note: each command gets a container of its own, because {why}");
             note = Some(note.map_or(slow.clone(), |note| format!("{note}\n{slow}")));
         }
+        let (files, follower) = built(builder, listed_in)?;
         let served = Served {
-            files: files.build(),
+            files,
             root: Some(root.clone()),
             what: format!("{}, with programs in a container", root.display()),
             note,
             executor: (!self.read_only).then(|| Arc::new(executor) as Arc<dyn Executor>),
             kept_forks: kept_forks(context, project),
+            follower,
         };
         self.said_whole(context, &root, served)
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn podman(&self, _: &Context) -> Result<Served, CliError> {
+    fn podman(&self, _: &Context, _: Option<&Session>) -> Result<Served, CliError> {
         Err(CliError::container("containers need Linux"))
     }
 
-    fn host(&self, context: &Context) -> Result<Served, CliError> {
+    fn host(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
         let root = self.root(context)?;
-        self.said_whole(context, &root, self.served(context, &root)?)
+        self.said_whole(context, &root, self.served(context, &root, listed_in)?)
     }
 
     /// Adds that a whole workspace is served, if the command was started below its root.
@@ -214,16 +233,23 @@ impl SourceArgs {
         context: &Context,
         root: &Path,
     ) -> Result<Served, CliError> {
-        self.served(context, &served_root(context, root)?)
+        self.served(context, &served_root(context, root)?, None)
     }
 
-    fn served(&self, context: &Context, root: &Path) -> Result<Served, CliError> {
+    fn served(
+        &self,
+        context: &Context,
+        root: &Path,
+        listed_in: Option<&Session>,
+    ) -> Result<Served, CliError> {
         let (builder, note, project) = self.with_history(context, root, HostOptions::default())?;
         let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
-        let files = builder.mount_point(mount_point).read_only(self.read_only).build();
+        let builder = builder.mount_point(mount_point).read_only(self.read_only);
+        let (files, follower) = built(builder, listed_in)?;
         let kept_forks = kept_forks(context, project);
         let what = root.display().to_string();
-        Ok(Served { files, root: Some(root.to_owned()), what, note, executor: None, kept_forks })
+        let root = Some(root.to_owned());
+        Ok(Served { files, root, what, note, executor: None, kept_forks, follower })
     }
 
     /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that
@@ -266,6 +292,16 @@ impl SourceArgs {
 fn kept_forks(context: &Context, project: Option<Project>) -> Option<PersistedForks> {
     let is_talkative = context.is_talkative();
     project.map(|it| PersistedForks { directory: it.directory, is_talkative })
+}
+
+/// Makes the workspace, and lists its files in a session.
+fn built(
+    builder: WorkspaceBuilder,
+    listed_in: Option<&Session>,
+) -> Result<(Workspace, Option<Arc<Follower>>), CliError> {
+    let Some(session) = listed_in else { return Ok((builder.build(), None)) };
+    let listed = Follower::begin(session, builder).map_err(|error| CliError::other(&error));
+    listed.map(|(files, follower)| (files, Some(Arc::new(follower))))
 }
 
 fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {

@@ -24,10 +24,16 @@ fn the_calls_of_a_session_are_shown_from_its_dump() {
         }
         assert_eq!(client.end().code(), Some(0));
         let records = records(&client);
-        let [record] = &records[..] else { panic!("one record: {records:?}") };
-        assert_eq!(record.extension().unwrap(), "jsonl");
-        let mode = std::fs::metadata(record).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "what files held is in it");
+        assert_eq!(records.len(), 2, "the session and its files: {records:?}");
+        for record in &records {
+            let mode = std::fs::metadata(record).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "what files held is in it");
+        }
+        let record = records.iter().find(|it| it.extension().unwrap() == "jsonl").unwrap();
+        assert!(record.with_extension("fs.zip").exists());
+        let dump = std::fs::read_to_string(record).unwrap();
+        assert!(dump.contains(r#""name":"virtual_file_system""#), "{dump}");
+        assert!(dump.contains(r#""path":"a.txt","size_bytes":13,"version":1"#), "{dump}");
         let shown = wink_in(client.place.path()).args(["session", "show"]).arg(record).output();
         let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
         assert!(shown.contains("✓ write_file a.txt"), "{shown}");
@@ -66,6 +72,18 @@ fn a_call_of_a_dump_is_joined_to_what_it_changed() {
     assert_eq!(wink(&["fs", "cat", "--at", before, "a.txt"]), "one\n");
     assert_eq!(read["snapshot_before"], after);
     assert_eq!(read["snapshot_after"], after);
+}
+
+#[test]
+fn a_dump_has_the_snapshots_that_its_session_refers_to_on_request() {
+    let mut client = Client::new(&["--dump", "../records", "--dump-history"]);
+    client.done("write_file", json!({"path": "a.txt", "content": "one"}));
+    client.done("snapshot", json!({"tag": "first"}));
+    assert_eq!(client.end().code(), Some(0));
+    let records = records(&client);
+    let history = records.iter().find(|it| it.extension().unwrap() == "history").unwrap();
+    let snapshots = std::fs::read_dir(history.join("snapshots")).unwrap().count();
+    assert!(snapshots >= 1, "{records:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod forks;
 mod input;
 mod keeping;
 mod places;
+mod prompts;
 mod resources;
 mod results;
 pub(crate) mod scene;

@@ -119,6 +119,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
     use tokio::time::timeout;
     use wink_agent::Toolset;
+    use wink_agent::session::Session;
     use wink_agent::session::ToolInvoked;
     use wink_fs::Workspace;
 
@@ -164,7 +165,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_is_cancelled_while_it_waits_for_its_turn_never_runs() {
         let files = Workspace::memory();
-        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL, &Session::new(), None);
         let slots = endpoint.slots.clone();
         let recent = endpoint.recent();
         let client = &mut client_of(endpoint).await;
@@ -187,7 +188,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_waits_for_its_turn_when_the_server_ends_never_runs_and_is_told_so() {
         let files = Workspace::memory();
-        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL, &Session::new(), None);
         let client = &mut client_of(endpoint.clone()).await;
         let all = endpoint.slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
         let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
@@ -202,7 +203,8 @@ mod tests {
     /// Once, sixteen searches in one workspace made a write in another take seconds.
     #[tokio::test]
     async fn searches_wait_for_each_other_and_other_calls_do_not() {
-        let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
+        let endpoint =
+            Endpoint::of_session(&Workspace::memory(), Toolset::ALL, &Session::new(), None);
         let searches = endpoint.searches.clone();
         let slots = endpoint.slots.clone();
         let client = &mut client_of(endpoint).await;
@@ -220,7 +222,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_in_a_fork_is_written_down_as_one() {
-        let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
+        let endpoint =
+            Endpoint::of_session(&Workspace::memory(), Toolset::ALL, &Session::new(), None);
         let recent = endpoint.recent();
         let session = endpoint.context().session.clone();
         let client = &mut client_of(endpoint).await;

@@ -11,6 +11,7 @@ use rmcp::model::Tool as McpTool;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use wink_agent::exec::Executor;
+use wink_agent::file_index::Follower;
 use wink_agent::session::Session;
 use wink_agent::{Effect, Tool, ToolContext, Toolset};
 use wink_fs::{BackendKind, Workspace};
@@ -55,10 +56,16 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// Makes the endpoint of a process that is one session.
-    pub(crate) fn of_session(workspace: &Workspace, tools: Toolset) -> Self {
-        let session = Session::new();
-        records::bound(&session);
-        Self::new(ToolContext::over(workspace).session(&session), tools, None)
+    pub(crate) fn of_session(
+        workspace: &Workspace,
+        tools: Toolset,
+        session: &Session,
+        follower: Option<Arc<Follower>>,
+    ) -> Self {
+        records::bound(session);
+        let mut context = ToolContext::over(workspace).session(session);
+        context.follower = follower;
+        Self::new(context, tools, None)
     }
 
     /// Makes the endpoint of clients that name a session with each call, or go without one.
@@ -221,6 +228,11 @@ impl Endpoint {
     /// Returns the context of calls without a session of their own.
     pub(super) fn context(&self) -> &ToolContext {
         &self.context
+    }
+
+    /// Returns whether clients can call a tool.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        self.offered().any(|tool| tool.name == name)
     }
 
     fn offered(&self) -> impl Iterator<Item = &'static Tool> {
