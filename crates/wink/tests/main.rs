@@ -14,3 +14,4 @@ mod node_clients;
 mod python_client;
 mod serve;
 mod serve_killed;
+mod window;

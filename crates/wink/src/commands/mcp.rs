@@ -16,6 +16,7 @@ use crate::serve::source::{Served, SourceArgs, Usually};
 use crate::sys::disk;
 use crate::sys::stop_signals::StopSignals;
 use crate::ui::answer::Answer;
+use crate::window::feed::RunFeed;
 
 /// Serve the tools to one MCP client over stdio.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ documents! {}
 
 /// Serves until its input ends or a signal stops it.
 pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError> {
-    let served = args.serving.open(context, Usually::Here)?;
+    let served = args.serving.open(context, Usually::Here, RunFeed::default())?;
     if let Some(note) = &served.note {
         context.say(note);
     }

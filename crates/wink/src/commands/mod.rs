@@ -2,8 +2,9 @@
 
 mod completions;
 mod config;
+mod debug;
 mod diff;
-mod doctor;
+pub(crate) mod doctor;
 mod export;
 mod fork;
 mod fs;
@@ -95,7 +96,7 @@ commands! {
     "Forks": Fork(fork::ForkArgs), Merge(merge::MergeArgs);
     "Files": Fs(fs::FsArgs), Export(export::ExportArgs), Import(import::ImportArgs);
     "Agents": Tool(tool::ToolArgs), Session(session::SessionArgs);
-    "Servers": Serve(serve::ServeArgs), Mcp(mcp::McpArgs);
+    "Servers": Serve(serve::ServeArgs), Debug(debug::DebugArgs), Mcp(mcp::McpArgs);
     "Setup":
         Workspaces(workspaces::WorkspacesArgs),
         Doctor(doctor::DoctorArgs),
@@ -108,7 +109,7 @@ impl Command {
     /// Returns whether the command handles signals itself.
     pub(crate) fn handles_signals(&self) -> bool {
         match self {
-            Self::Mcp(_) | Self::Serve(_) => true,
+            Self::Mcp(_) | Self::Serve(_) | Self::Debug(_) => true,
             // It ends the program that it runs.
             Self::Tool(args) => args.may_execute(),
             _ => false,

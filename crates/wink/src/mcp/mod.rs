@@ -18,7 +18,6 @@ mod sessions;
 mod stdio;
 
 pub(crate) use self::call::answer::Results;
-pub(crate) use self::call::recent::RecentCall;
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};
 pub(crate) use self::stdio::serve;

@@ -16,6 +16,7 @@ use crate::mcp::Results;
 use crate::project::forks::persisted::PersistedForks;
 use crate::project::{self, Project, exclusions, orphaned, retention};
 use crate::serve::fixed_mounts::FixedMounts;
+use crate::window::feed::RunFeed;
 
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
@@ -78,6 +79,8 @@ pub(crate) struct Served {
     pub(crate) note: Option<String>,
     /// Where forks are kept when the server ends; in memory they are lost.
     pub(crate) kept_forks: Option<PersistedForks>,
+    /// Reports what happens in it to the pages that are open.
+    pub(crate) feed: RunFeed,
 }
 
 /// What is served by default.
@@ -91,17 +94,22 @@ pub(crate) enum Usually {
 
 impl SourceArgs {
     /// Opens the workspace that the options name.
-    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, CliError> {
+    pub(crate) fn open(
+        &self,
+        context: &Context,
+        usually: Usually,
+        feed: RunFeed,
+    ) -> Result<Served, CliError> {
         match self.backend {
             Some(BackendName::Podman) => Err(CliError::not_yet("the podman backend")),
             Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
-            Some(BackendName::Memory) => self.memory(context),
-            Some(BackendName::Host) => self.host(context),
-            None if self.root.is_some() => self.host(context),
-            None if !self.mount.is_empty() => self.memory(context),
+            Some(BackendName::Memory) => self.memory(context, feed),
+            Some(BackendName::Host) => self.host(context, feed),
+            None if self.root.is_some() => self.host(context, feed),
+            None if !self.mount.is_empty() => self.memory(context, feed),
             None => match usually {
-                Usually::Here => self.host(context),
-                Usually::Memory => self.memory(context),
+                Usually::Here => self.host(context, feed),
+                Usually::Memory => self.memory(context, feed),
             },
         }
     }
@@ -111,7 +119,7 @@ impl SourceArgs {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
-    fn memory(&self, context: &Context) -> Result<Served, CliError> {
+    fn memory(&self, context: &Context, feed: RunFeed) -> Result<Served, CliError> {
         if self.no_history {
             return Err(CliError::no_history_in_memory());
         }
@@ -125,12 +133,14 @@ impl SourceArgs {
         }
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).retention(retention::in_memory());
+        let listener = feed.clone();
+        let files = files.observe(move |event| listener.hear(event));
         let files = files.read_only(self.read_only).build();
         let what = "an in-memory workspace, deleted when the server stops".to_owned();
-        Ok(Served { files, root: None, what, note: None, kept_forks: None })
+        Ok(Served { files, root: None, what, note: None, kept_forks: None, feed })
     }
 
-    fn host(&self, context: &Context) -> Result<Served, CliError> {
+    fn host(&self, context: &Context, feed: RunFeed) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
@@ -139,7 +149,7 @@ impl SourceArgs {
             None => Project::find_any(&context.directory, context.store.as_deref())?
                 .map_or_else(|| context.directory.clone(), |project| project.root),
         };
-        let mut served = self.served(context, &root)?;
+        let mut served = self.served(context, &root, feed)?;
         if self.root.is_none() && root != context.directory {
             let whole = format!("note: serving the whole workspace {}", root.display());
             served.note =
@@ -153,18 +163,21 @@ impl SourceArgs {
         &self,
         context: &Context,
         root: &Path,
+        feed: RunFeed,
     ) -> Result<Served, CliError> {
-        self.served(context, &served_root(context, root)?)
+        self.served(context, &served_root(context, root)?, feed)
     }
 
-    fn served(&self, context: &Context, root: &Path) -> Result<Served, CliError> {
+    fn served(&self, context: &Context, root: &Path, feed: RunFeed) -> Result<Served, CliError> {
         let (builder, note, project) = self.with_history(context, root)?;
         let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
-        let files = builder.mount_point(mount_point).read_only(self.read_only).build();
+        let listener = feed.clone();
+        let files = builder.observe(move |event| listener.hear(event));
+        let files = files.mount_point(mount_point).read_only(self.read_only).build();
         let is_talkative = context.is_talkative();
         let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
         let what = root.display().to_string();
-        Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
+        Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks, feed })
     }
 
     /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that

@@ -34,7 +34,7 @@ struct Examined {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Check {
+pub(crate) struct Check {
     name: &'static str,
     health: Health,
     said: String,
@@ -47,7 +47,7 @@ struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-enum Health {
+pub(crate) enum Health {
     Ok,
     /// Missing, but not needed.
     Note,
@@ -55,10 +55,16 @@ enum Health {
     Failed,
 }
 
-pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
+/// Checks this computer, without any workspace.
+pub(crate) fn computer() -> Vec<Check> {
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());
+    checks
+}
+
+pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
+    let mut checks = computer();
     checks.extend(workspace::checks(context, args.fix));
     let ok = checks.iter().all(|it| it.health != Health::Failed);
     let document = Examined { ok, checks };
