@@ -12,6 +12,7 @@ mod project;
 mod serve;
 mod sys;
 mod ui;
+mod window;
 
 use std::process::ExitCode;
 

@@ -118,7 +118,7 @@ fn a_demo_works_in_the_server_that_runs_and_leaves_it_running() {
     }
     let listed = server.call("ls", json!({"path": "demo-2/src"}));
     assert!(listed.to_string().contains("report.py"), "{listed}");
-    let page = server.send(&POST.replace("POST /mcp", "GET /"), "");
+    let page = server.send(&POST.replace("POST /mcp", "GET /api/v1/runs/main"), "");
     assert!(page.text.contains("demo-2-with-report"), "{}", page.text);
 }
 

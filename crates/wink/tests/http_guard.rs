@@ -163,8 +163,9 @@ fn a3_66_every_answer_is_marked_as_data_and_offers_no_cors() {
         let answer = server.send(&head, WRITE);
         assert_eq!(answer.status(), status, "{}", answer.text);
         assert!(answer.text.contains("x-content-type-options: nosniff"), "{}", answer.text);
+        assert!(answer.text.contains("frame-ancestors 'none'"), "{}", answer.text);
         for header in [
-            "content-security-policy: default-src 'none'; frame-ancestors 'none'",
+            "content-security-policy: default-src 'none'",
             "cross-origin-resource-policy: same-origin",
             "cross-origin-opener-policy: same-origin",
             "referrer-policy: no-referrer",

@@ -16,3 +16,4 @@ mod podman;
 mod python_client;
 mod serve;
 mod serve_killed;
+mod window;

@@ -437,10 +437,14 @@ fn a3_58_only_the_right_token_opens() {
 
 #[test]
 fn a3_58_without_the_token_nothing_opens_on_any_route() {
-    let server = Server::with_every_route();
-    for route in ROUTES {
-        let head = format!("{route} HTTP/1.1\nHost: {{address}}\nContent-Type: application/json");
-        assert_eq!(server.send(&head, "").status(), 401, "{route}");
+    // A client that fails more often within ten seconds is slowed down instead.
+    for routes in ROUTES.chunks(20) {
+        let server = Server::with_every_route();
+        for route in routes {
+            let head =
+                format!("{route} HTTP/1.1\nHost: {{address}}\nContent-Type: application/json");
+            assert_eq!(server.send(&head, "").status(), 401, "{route}");
+        }
     }
 }
 
@@ -536,17 +540,33 @@ fn a3_59_no_record_holds_the_token_the_ticket_or_the_cookie() {
 }
 
 #[test]
-fn a3_62_names_and_tags_are_shown_as_text() {
+fn a3_62_the_page_runs_nothing_but_its_own_files() {
     let server = Server::start();
     let evil = "<img src=x onerror=alert(1)>.html";
     server.call("write_file", json!({"path": evil, "content": "<script>alert(1)</script>"}));
-    server.call("snapshot", json!({"tag": "a&b"}));
     let page = page(&server, "\nAuthorization: Bearer {token}");
     assert!(page.text.contains("content-type: text/html"), "{}", page.text);
-    assert!(page.body().contains("&lt;img src=x onerror=alert(1)&gt;.html"), "{}", page.body());
-    assert!(page.body().contains("a&amp;b"), "{}", page.body());
-    assert!(!page.body().contains("<img") && !page.body().contains("<script"), "{}", page.body());
-    assert!(page.text.contains("content-security-policy: default-src 'none'"), "{}", page.text);
+    assert!(!page.body().contains("onerror"), "no name is in the page itself: {}", page.body());
+    for part in [
+        "content-security-policy: default-src 'none'; script-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+    ] {
+        assert!(page.text.contains(part), "{part} in {}", page.text);
+    }
+    assert!(!page.text.contains("unsafe-"), "{}", page.text);
+    let svg = "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>";
+    server.call("write_file", json!({"path": "bad.svg", "content": svg}));
+    let head = POST.replace("POST /mcp", "GET /api/v1/runs/main/raw?path=bad.svg");
+    let raw = server.send(&head, "");
+    for header in [
+        "content-security-policy: sandbox; default-src 'none'",
+        "content-disposition: attachment",
+        "x-content-type-options: nosniff",
+    ] {
+        assert!(raw.text.contains(header), "{header} in {}", raw.text);
+    }
 }
 
 #[test]

@@ -222,7 +222,12 @@ impl Error {
     }
 
     /// Returns whether it says that nothing is there: a link above a path means that nothing is below.
-    pub(crate) fn is_absence(&self) -> bool {
+    ///
+    /// ```
+    /// let error = wink_fs::Workspace::memory().stat("nowhere").unwrap_err();
+    /// assert!(error.is_absence());
+    /// ```
+    pub fn is_absence(&self) -> bool {
         matches!(self.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied)
     }
 

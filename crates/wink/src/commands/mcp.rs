@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::json::documents;
 use crate::mcp::{self, Endpoint};
 use crate::project::Project;
-use crate::serve::source::{Served, SourceArgs, Usually};
+use crate::serve::source::{Served, SourceArgs, Usually, Watchers};
 use crate::sys::disk;
 use crate::sys::stop_signals::StopSignals;
 use crate::ui::answer::Answer;
@@ -50,16 +50,18 @@ documents! {}
 /// Serves until its input ends or a signal stops it.
 pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<Answer, CliError> {
     let session = Session::new();
-    let listed_in = args.dump.as_ref().map(|_| &session);
-    let served = args.serving.open(context, Usually::Here, listed_in)?;
+    let watchers =
+        Watchers { session: args.dump.as_ref().map(|_| &session), ..Watchers::default() };
+    let served = args.serving.open(context, Usually::Here, &watchers)?;
     if let Some(note) = &served.note {
         context.say(note);
     }
     let dump = args.dump.as_deref().map(|named| dump_directory(context, named, &served));
     let dump = dump.transpose()?;
+    let executor = args.executor(context, &served)?;
     let endpoint =
         Endpoint::of_session(&served.files, args.serving.tools, &session, served.follower);
-    let endpoint = endpoint.with_executor(args.executor(context, &served)?);
+    let endpoint = endpoint.with_executor(executor);
     let endpoint = endpoint.with_results(args.serving.results);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| CliError::other(&error);

@@ -3,8 +3,9 @@
 mod blame;
 mod completions;
 mod config;
+mod debug;
 mod diff;
-mod doctor;
+pub(crate) mod doctor;
 mod export;
 mod fork;
 mod fs;
@@ -104,7 +105,7 @@ commands! {
     "Agents":
         Run(run::RunArgs),
         Hook(hook::HookArgs), Tool(tool::ToolArgs), Session(session::SessionArgs);
-    "Servers": Serve(serve::ServeArgs), Mcp(mcp::McpArgs);
+    "Servers": Serve(serve::ServeArgs), Debug(debug::DebugArgs), Mcp(mcp::McpArgs);
     "Setup":
         Setup(setup::SetupArgs),
         Workspaces(workspaces::WorkspacesArgs),
@@ -124,7 +125,7 @@ impl Command {
     pub(crate) fn handles_signals(&self) -> bool {
         match self {
             // The last one passes them on to the program.
-            Self::Mcp(_) | Self::Serve(_) | Self::Run(_) => true,
+            Self::Mcp(_) | Self::Serve(_) | Self::Debug(_) | Self::Run(_) => true,
             // It ends the program that it runs.
             Self::Tool(args) => args.may_execute(),
             _ => false,

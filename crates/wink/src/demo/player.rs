@@ -53,16 +53,14 @@ impl Player {
         output: Output,
         pace: Duration,
     ) -> Result<Self, CliError> {
-        for number in 1.. {
-            let place = match number {
-                1 => "demo".to_owned(),
-                number => format!("demo-{number}"),
-            };
-            if !client.call("ls", &json!({ "path": &place }))?.is_ok {
-                return Ok(Self { client, output, pace, place, calls: 0 });
-            }
-        }
-        unreachable!("numbers do not end")
+        // Not one name after the other: the page would show a call that failed before the demo begins.
+        let listed = client.call("ls", &json!({}))?.text;
+        let is_taken =
+            |name: &str| listed.split_whitespace().any(|word| word.trim_end_matches('/') == name);
+        let numbered = (2..).map(|number| format!("demo-{number}"));
+        let mut names = std::iter::once("demo".to_owned()).chain(numbered);
+        let place = names.find(|name| !is_taken(name)).unwrap_or_default();
+        Ok(Self { client, output, pace, place, calls: 0 })
     }
 
     /// Returns the name of the session.

@@ -53,7 +53,7 @@ impl Server {
     /// Returns the last lines of the demo, with next steps.
     pub(super) fn farewell(&self) -> String {
         let watched = match &self.own {
-            None => "  the page that `wink serve` printed shows what was called\n".to_owned(),
+            None => "  the page that `wink serve` printed shows every call, what it changed, and how to undo it\n".to_owned(),
             Some(_) => String::new(),
         };
         format!(

@@ -46,6 +46,27 @@ impl CliError {
         Self::of(ErrorKind::InvalidArgument, message).hint("use it with --backend memory")
     }
 
+    /// A path that does not exist, for `wink debug`.
+    pub(crate) fn nothing_to_show(path: &Path) -> Self {
+        let message = format!("`{}` does not exist", path.display());
+        Self::of(ErrorKind::NotFound, message)
+            .hint("name a session (.jsonl), an archive (.fs.zip), a history, or a workspace")
+    }
+
+    /// A file in which no session was found.
+    pub(crate) fn not_a_dump(path: &Path, notes: &[String]) -> Self {
+        let why = notes.first().map_or("", String::as_str);
+        let message = format!("`{}` is no session: {}", path.display(), sanitized(why));
+        Self::of(ErrorKind::InvalidArgument, message).hint("`wink session list` finds sessions")
+    }
+
+    /// `wink debug` on a public address.
+    pub(crate) fn only_loopback(host: std::net::IpAddr) -> Self {
+        let message =
+            format!("{host} is reachable from other computers; this page is for you alone");
+        Self::of(ErrorKind::InvalidArgument, message).hint("leave --host out, or use `wink serve`")
+    }
+
     /// A server on a public address without a token file.
     pub(crate) fn open_to_others(host: std::net::IpAddr) -> Self {
         let message = format!("{host} is reachable from other computers, and no token is set");

@@ -21,7 +21,6 @@ mod stdio;
 
 pub(crate) use self::auto_snapshot::newest_or_taken;
 pub(crate) use self::call::answer::Results;
-pub(crate) use self::call::recent::RecentCall;
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};
 pub(crate) use self::stdio::serve;

@@ -1,9 +1,18 @@
 //! What the server prints when it is ready.
 
+use std::io::{self, Write as _};
+
 use serde::Serialize;
 use serde_json::json;
 
 use crate::serve::Site;
+
+/// Prints a text at once, for programs that wait for it.
+pub(crate) fn announce(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
 
 /// Printed when the server is ready.
 #[derive(Debug, Serialize)]

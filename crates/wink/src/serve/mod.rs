@@ -1,16 +1,16 @@
-//! `wink serve`: serves workspaces over HTTP, with a status page.
+//! `wink serve`: serves workspaces over HTTP, with the window.
 
 pub(crate) mod address;
 pub(crate) mod banner;
+pub(crate) mod browser;
 pub(crate) mod discovery;
 pub(crate) mod downloads;
 pub(crate) mod fixed_mounts;
 pub(crate) mod http;
 pub(crate) mod source;
-pub(crate) mod status_page;
 pub(crate) mod token;
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,11 +36,14 @@ use crate::serve::http::auth::Auth;
 use crate::serve::http::connections;
 use crate::serve::http::connections::Ending;
 use crate::serve::http::origin_guard::{self, Guard};
-use crate::serve::source::{Served, SourceArgs, Usually};
+use crate::serve::source::{Served, SourceArgs, Usually, Watchers};
 use crate::serve::token::Token;
 use crate::sys::stop_signals;
 use crate::sys::stop_signals::StopSignals;
 use crate::ui::answer::{self, Answer};
+use crate::window::Window;
+use crate::window::feed::{Feed, RunFeed};
+use crate::window::run::Run;
 
 /// The time for calls in flight when the server stops; then their connections are closed.
 const GRACE: Duration = Duration::from_secs(4);
@@ -48,7 +51,7 @@ const GRACE: Duration = Duration::from_secs(4);
 /// The path of the endpoint of the first workspace.
 const FIRST: &str = "/mcp";
 
-/// Serve workspaces to MCP clients over HTTP, with a status page; by default one in memory.
+/// Serve workspaces to MCP clients over HTTP, with a page to watch them; by default one in memory.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address to listen on, 127.0.0.1 with ::1; one that other computers reach needs --token-file.
@@ -62,6 +65,10 @@ pub(crate) struct ServeArgs {
     /// File with the token, private to its owner; without it each start makes a new token.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+
+    /// Only print the address of the page.
+    #[arg(long)]
+    no_open_browser: bool,
 
     /// Serve another directory too, at /mcp/NAME.
     #[arg(long, value_name = "NAME=DIR", value_parser = workspace)]
@@ -102,12 +109,23 @@ pub(crate) struct Site {
     /// A note or warning about it.
     pub(crate) note: Option<String>,
     pub(crate) endpoint: Endpoint,
+    root: Option<PathBuf>,
+    feed: RunFeed,
 }
 
 impl Site {
     /// Returns its name, if it has one.
     fn name(&self) -> Option<&str> {
         self.route.strip_prefix(FIRST)?.strip_prefix('/')
+    }
+
+    /// Returns what the page shows of it.
+    fn run(&self, args: &ServeArgs) -> Run {
+        let name = self.name().map_or_else(|| args.first_run(), str::to_owned);
+        let (endpoint, feed) = (self.endpoint.clone(), self.feed.clone());
+        let mut run = Run::live(&name, self.what.clone(), endpoint, feed, self.root.clone());
+        run.notes.extend(self.note.clone());
+        run
     }
 }
 
@@ -133,10 +151,11 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, CliErro
         None if !args.host.is_loopback() => return Err(CliError::open_to_others(args.host)),
         None => Token::new().map_err(failed)?,
     };
-    let served = args.open(context)?;
+    let feed = Feed::default();
+    let served = args.open(context, &feed)?;
     let listeners = address::listen(args.host, args.port).map_err(|it| CliError::other(&it))?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
-    let ended = runtime.block_on(serve(context, listeners, args, token, served));
+    let ended = runtime.block_on(serve(context, listeners, args, token, served, feed));
     // Calls that are still running had their time; the next start rolls them back.
     runtime.shutdown_timeout(Duration::ZERO);
     ended?;
@@ -146,7 +165,7 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, CliErro
 
 impl ServeArgs {
     /// Opens the workspaces, each with the path of its endpoint; the first one is also at `/mcp`.
-    fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, CliError> {
+    fn open(&self, context: &Context, feed: &Feed) -> Result<Vec<(String, Served)>, CliError> {
         let mut names: Vec<_> = self.workspace.iter().map(|(name, _)| name).collect();
         names.sort();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -154,10 +173,12 @@ impl ServeArgs {
         }
         let mut all = Vec::new();
         if self.serving.names_files() || self.workspace.is_empty() {
-            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory, None)?));
+            let watchers = Watchers { session: None, feed: feed.of(&self.first_run()) };
+            let served = self.serving.open(context, Usually::Memory, &watchers)?;
+            all.push((FIRST.to_owned(), served));
         }
         for (name, directory) in &self.workspace {
-            let served = self.serving.open_directory(context, directory)?;
+            let served = self.serving.open_directory(context, directory, feed.of(name))?;
             all.push((format!("{FIRST}/{name}"), served));
         }
         for note in all.iter().filter_map(|(_, served)| served.note.as_ref()) {
@@ -166,6 +187,13 @@ impl ServeArgs {
             }
         }
         Ok(all)
+    }
+
+    /// Returns what the page calls the first workspace, which has no name: one that no other workspace has.
+    fn first_run(&self) -> String {
+        let is_free = |name: &String| self.workspace.iter().all(|(other, _)| other != name);
+        let names = std::iter::once("main".to_owned()).chain((2..).map(|it| format!("main-{it}")));
+        names.into_iter().find(is_free).unwrap_or_default()
     }
 
     /// Writes the discovery file; a server that `wink demo` started is useless without it.
@@ -193,15 +221,18 @@ async fn serve(
     args: &ServeArgs,
     token: Token,
     served: Vec<(String, Served)>,
+    feed: Feed,
 ) -> Result<(), CliError> {
     let failed = |error: io::Error| CliError::other(&error);
     let listeners = listeners.into_iter().map(for_runtime).collect::<io::Result<Vec<_>>>();
     let listeners = listeners.map_err(failed)?;
     // The other listeners are for the same server.
     let address = listeners[0].local_addr().map_err(failed)?;
+    let runs = |sites: &[Site]| sites.iter().map(|site| site.run(args)).collect();
     let (sites, services) = endpoints(args, served);
+    let window = Window::new(runs(&sites), feed.clone());
     let (access, ticket) = Auth::new(token.clone(), address.port()).map_err(failed)?;
-    let app = app(address, access, &sites, &services);
+    let app = app(address, access, &sites, &services, window);
     // Before the address is printed: a program that reads it may stop the server at once.
     let stop = StopSignals::listen().map_err(failed)?;
     let url = format!("http://{address}");
@@ -212,17 +243,25 @@ async fn serve(
     let ticket = ticket.reveal();
     let welcome = Banner { url: &url, token, ticket, sites: &sites };
     if context.is_for_people() {
-        announce(&welcome.text()).map_err(failed)?
+        banner::announce(&welcome.text()).map_err(failed)?
     } else {
         answer::item(&welcome.document())?
     }
+    if !args.no_open_browser && args.end_with_parent.is_none() && context.is_for_people() {
+        browser::open(&format!("{url}{}{ticket}", origin_guard::OPEN));
+    }
     let hurry = || services.iter().for_each(|(_, service)| service.hurry());
-    connections::serve(listeners, app, stop, Ending { end: end(services.clone()), hurry }).await;
+    let ending = services.clone();
+    let end = async move {
+        feed.end();
+        end(ending).await;
+    };
+    connections::serve(listeners, app, stop, Ending { end, hurry }).await;
     drop(discovery);
     Ok(())
 }
 
-fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+pub(crate) fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
     listener.set_nonblocking(true)?;
     tokio::net::TcpListener::from_std(listener)
 }
@@ -230,27 +269,40 @@ fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let mut sites = Vec::new();
     let mut services = Vec::new();
-    for (route, Served { files, what, note, executor, kept_forks, .. }) in served {
+    for (route, Served { files, what, note, executor, kept_forks, root, feed, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools).with_executor(executor);
         let endpoint = endpoint.with_results(args.serving.results);
         let endpoint = endpoint.with_kept_forks(kept_forks);
         #[cfg(feature = "conformance-fixtures")]
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
-        sites.push(Site { route: route.clone(), what, note, endpoint: endpoint.clone() });
+        let endpoint_of_site = endpoint.clone();
+        sites.push(Site {
+            route: route.clone(),
+            what,
+            note,
+            endpoint: endpoint_of_site,
+            root,
+            feed,
+        });
         services.push((route, mcp::service(endpoint)));
     }
     (sites, services)
 }
 
-fn app(address: SocketAddr, access: Auth, sites: &[Site], services: &Services) -> Router {
+fn app(
+    address: SocketAddr,
+    access: Auth,
+    sites: &[Site],
+    services: &Services,
+    window: Window,
+) -> Router {
     let access = Arc::new(access);
     let guard = Arc::new(Guard::new(address, access.clone()));
     let downloads = downloads::routes(sites.iter().map(|site| (site.name(), &site.endpoint)));
-    let sites = sites.to_vec();
-    let mut app = downloads.route("/", get(move || status_page::page(sites.clone()))).route(
-        &format!("{}{{ticket}}", origin_guard::OPEN),
-        get(open).head(refuse_look).with_state(access),
-    );
+    let opening = get(open).head(refuse_look).with_state(access);
+    let mut app = downloads
+        .merge(window.routes())
+        .route(&format!("{}{{ticket}}", origin_guard::OPEN), opening);
     for (index, (route, service)) in services.iter().enumerate() {
         if index == 0 && route != FIRST {
             app = app.route(FIRST, service.clone().route());
@@ -261,7 +313,7 @@ fn app(address: SocketAddr, access: Auth, sites: &[Site], services: &Services) -
 }
 
 /// Sets the cookie of a browser, and redirects it to the page.
-async fn open(State(access): State<Arc<Auth>>, Path(ticket): Path<String>) -> Response {
+pub(crate) async fn open(State(access): State<Arc<Auth>>, Path(ticket): Path<String>) -> Response {
     match access.exchange(&ticket) {
         Ok(cookie) => {
             let headers = [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)];
@@ -272,7 +324,7 @@ async fn open(State(access): State<Arc<Auth>>, Path(ticket): Path<String>) -> Re
 }
 
 /// Refuses HEAD requests, as from link previews, which would use up the ticket.
-async fn refuse_look() -> Response {
+pub(crate) async fn refuse_look() -> Response {
     (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")]).into_response()
 }
 
@@ -280,10 +332,4 @@ async fn refuse_look() -> Response {
 async fn end(services: Services) {
     let ends = services.into_iter().map(|(_, service)| async move { service.end(GRACE).await });
     ends.collect::<JoinSet<()>>().join_all().await;
-}
-
-fn announce(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
 }

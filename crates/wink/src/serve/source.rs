@@ -21,6 +21,7 @@ use crate::mcp::Results;
 use crate::project::forks::persisted::PersistedForks;
 use crate::project::{self, Project, exclusions, orphaned, retention};
 use crate::serve::fixed_mounts::FixedMounts;
+use crate::window::feed::RunFeed;
 
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
@@ -89,6 +90,8 @@ pub(crate) struct Served {
     pub(crate) kept_forks: Option<PersistedForks>,
     /// Keeps the listing of the files of the session up to date, if there is to be one.
     pub(crate) follower: Option<Arc<Follower>>,
+    /// Reports what happens in it to the pages that are open.
+    pub(crate) feed: RunFeed,
 }
 
 /// What is served by default.
@@ -101,24 +104,24 @@ pub(crate) enum Usually {
 }
 
 impl SourceArgs {
-    /// Opens the workspace that the options name; a session gets a listing of its files.
+    /// Opens the workspace that the options name.
     pub(crate) fn open(
         &self,
         context: &Context,
         usually: Usually,
-        listed_in: Option<&Session>,
+        watchers: &Watchers<'_>,
     ) -> Result<Served, CliError> {
         match self.backend {
-            Some(BackendName::Podman) => self.podman(context, listed_in),
+            Some(BackendName::Podman) => self.podman(context, watchers),
             _ if self.image.is_some() => Err(CliError::image_without_podman()),
             Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
-            Some(BackendName::Memory) => self.memory(context, listed_in),
-            Some(BackendName::Host) => self.host(context, listed_in),
-            None if self.root.is_some() => self.host(context, listed_in),
-            None if !self.mount.is_empty() => self.memory(context, listed_in),
+            Some(BackendName::Memory) => self.memory(context, watchers),
+            Some(BackendName::Host) => self.host(context, watchers),
+            None if self.root.is_some() => self.host(context, watchers),
+            None if !self.mount.is_empty() => self.memory(context, watchers),
             None => match usually {
-                Usually::Here => self.host(context, listed_in),
-                Usually::Memory => self.memory(context, listed_in),
+                Usually::Here => self.host(context, watchers),
+                Usually::Memory => self.memory(context, watchers),
             },
         }
     }
@@ -128,7 +131,7 @@ impl SourceArgs {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
-    fn memory(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
+    fn memory(&self, context: &Context, watchers: &Watchers<'_>) -> Result<Served, CliError> {
         if self.no_history {
             return Err(CliError::no_history_in_memory());
         }
@@ -142,7 +145,7 @@ impl SourceArgs {
         }
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).retention(retention::in_memory());
-        let (files, follower) = built(files.read_only(self.read_only), listed_in)?;
+        let (files, follower) = watchers.watched(files.read_only(self.read_only))?;
         let what = "an in-memory workspace, deleted when the server stops".to_owned();
         Ok(Served {
             files,
@@ -152,6 +155,7 @@ impl SourceArgs {
             executor: None,
             kept_forks: None,
             follower,
+            feed: watchers.feed.clone(),
         })
     }
 
@@ -166,7 +170,7 @@ impl SourceArgs {
 
     /// Opens a directory, and starts a container for its programs: a server without one would only seem to work.
     #[cfg(target_os = "linux")]
-    fn podman(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
+    fn podman(&self, context: &Context, watchers: &Watchers<'_>) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
@@ -186,7 +190,7 @@ impl SourceArgs {
             let slow = format!("note: each command gets a container of its own, because {why}");
             note = Some(note.map_or(slow.clone(), |note| format!("{note}\n{slow}")));
         }
-        let (files, follower) = built(builder, listed_in)?;
+        let (files, follower) = watchers.watched(builder)?;
         let served = Served {
             files,
             root: Some(root.clone()),
@@ -195,21 +199,22 @@ impl SourceArgs {
             executor: (!self.read_only).then(|| Arc::new(executor) as Arc<dyn Executor>),
             kept_forks: kept_forks(context, project),
             follower,
+            feed: watchers.feed.clone(),
         };
         self.said_whole(context, &root, served)
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn podman(&self, _: &Context, _: Option<&Session>) -> Result<Served, CliError> {
+    fn podman(&self, _: &Context, _: &Watchers<'_>) -> Result<Served, CliError> {
         Err(CliError::container("containers need Linux"))
     }
 
-    fn host(&self, context: &Context, listed_in: Option<&Session>) -> Result<Served, CliError> {
+    fn host(&self, context: &Context, watchers: &Watchers<'_>) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
         let root = self.root(context)?;
-        self.said_whole(context, &root, self.served(context, &root, listed_in)?)
+        self.said_whole(context, &root, self.served(context, &root, watchers)?)
     }
 
     /// Adds that a whole workspace is served, if the command was started below its root.
@@ -232,24 +237,26 @@ impl SourceArgs {
         &self,
         context: &Context,
         root: &Path,
+        feed: RunFeed,
     ) -> Result<Served, CliError> {
-        self.served(context, &served_root(context, root)?, None)
+        self.served(context, &served_root(context, root)?, &Watchers { session: None, feed })
     }
 
     fn served(
         &self,
         context: &Context,
         root: &Path,
-        listed_in: Option<&Session>,
+        watchers: &Watchers<'_>,
     ) -> Result<Served, CliError> {
         let (builder, note, project) = self.with_history(context, root, HostOptions::default())?;
         let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
         let builder = builder.mount_point(mount_point).read_only(self.read_only);
-        let (files, follower) = built(builder, listed_in)?;
+        let (files, follower) = watchers.watched(builder)?;
         let kept_forks = kept_forks(context, project);
         let what = root.display().to_string();
         let root = Some(root.to_owned());
-        Ok(Served { files, root, what, note, executor: None, kept_forks, follower })
+        let feed = watchers.feed.clone();
+        Ok(Served { files, root, what, note, executor: None, kept_forks, follower, feed })
     }
 
     /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that
@@ -294,14 +301,27 @@ fn kept_forks(context: &Context, project: Option<Project>) -> Option<PersistedFo
     project.map(|it| PersistedForks { directory: it.directory, is_talkative })
 }
 
-/// Makes the workspace, and lists its files in a session.
-fn built(
-    builder: WorkspaceBuilder,
-    listed_in: Option<&Session>,
-) -> Result<(Workspace, Option<Arc<Follower>>), CliError> {
-    let Some(session) = listed_in else { return Ok((builder.build(), None)) };
-    let listed = Follower::begin(session, builder).map_err(|error| CliError::other(&error));
-    listed.map(|(files, follower)| (files, Some(Arc::new(follower))))
+/// What is told of every change in a workspace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watchers<'a> {
+    /// The session that gets a listing of the files.
+    pub(crate) session: Option<&'a Session>,
+    /// The pages that are open.
+    pub(crate) feed: RunFeed,
+}
+
+impl Watchers<'_> {
+    /// Makes the workspace.
+    fn watched(
+        &self,
+        builder: WorkspaceBuilder,
+    ) -> Result<(Workspace, Option<Arc<Follower>>), CliError> {
+        let feed = self.feed.clone();
+        let builder = builder.observe(move |event| feed.hear(event));
+        let Some(session) = self.session else { return Ok((builder.build(), None)) };
+        let listed = Follower::begin(session, builder).map_err(|error| CliError::other(&error));
+        listed.map(|(files, follower)| (files, Some(Arc::new(follower))))
+    }
 }
 
 fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {

@@ -134,7 +134,7 @@ impl Server {
 
 /// Every route of a server with a workspace `named`, in which a client of the session `client` has made a
 /// call; and one that is none.
-pub(crate) const ROUTES: [&str; 13] = [
+pub(crate) const ROUTES: [&str; 31] = [
     "GET /",
     "GET /nowhere",
     "GET /open/x",
@@ -144,6 +144,24 @@ pub(crate) const ROUTES: [&str; 13] = [
     "POST /mcp/named",
     "GET /mcp/named",
     "DELETE /mcp/named",
+    "GET /run/main",
+    "GET /assets/app.js",
+    "GET /api/filesystem/meta",
+    "GET /api/filesystem/tree",
+    "GET /api/filesystem/file?path=planted",
+    "GET /api/v1/runs",
+    "GET /api/v1/runs/named/calls",
+    "GET /api/v1/runs/named/rows",
+    "GET /api/v1/runs/named/raw?path=planted",
+    "GET /api/v1/runs/named/changes?a=empty&b=@",
+    "GET /api/v1/runs/named/sessions",
+    "GET /api/v1/runs/named/search?q=x",
+    "GET /api/v1/runs/named/verify",
+    "GET /api/v1/stream",
+    "POST /api/v1/runs/named/restore",
+    "POST /api/v1/runs/named/undo",
+    "POST /api/v1/runs/named/fork",
+    "POST /api/v1/runs/named/snapshot",
     "GET /api/v1/files.fs.zip",
     "GET /api/v1/sessions/client",
     "GET /api/v1/workspaces/named/files.fs.zip",

@@ -74,6 +74,16 @@ pub struct Pruned {
 }
 
 impl Workspace {
+    /// Returns what is kept of its snapshots.
+    ///
+    /// ```
+    /// assert!(wink_fs::Workspace::memory().retention()?.keep_tagged);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn retention(&self) -> Result<Retention> {
+        Ok(self.history(Operation::List)?.retention.clone())
+    }
+
     /// Takes away the snapshots that are not to be kept, and gives their space back.
     pub fn prune(&self, options: &PruneOptions) -> Result<Pruned> {
         let history = self.history(Operation::Prune)?;

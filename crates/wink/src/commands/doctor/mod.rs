@@ -36,7 +36,7 @@ struct Examined {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Check {
+pub(crate) struct Check {
     name: &'static str,
     health: Health,
     said: String,
@@ -49,7 +49,7 @@ struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-enum Health {
+pub(crate) enum Health {
     Ok,
     /// Missing, but not needed.
     Note,
@@ -59,11 +59,17 @@ enum Health {
 
 pub(super) use self::programs::on_path;
 
-pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
+/// Checks this computer, without any workspace.
+pub(crate) fn computer() -> Vec<Check> {
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());
     checks.extend(containers::checks());
+    checks
+}
+
+pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
+    let mut checks = computer();
     checks.extend(workspace::checks(context, args.fix));
     checks.extend(agents::checks(context));
     let ok = checks.iter().all(|it| it.health != Health::Failed);

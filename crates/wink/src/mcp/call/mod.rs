@@ -2,7 +2,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod caller;
-pub(crate) mod recent;
 pub(crate) mod records;
 pub(crate) mod running;
 
@@ -15,12 +14,12 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use wink_agent::{Effect, Tool, ToolError, ToolResult};
-use wink_fs::ErrorKind;
+use wink_agent::{Effect, Tool, ToolContext, ToolError, ToolResult};
+use wink_fs::{ErrorKind, Workspace};
 
 use super::call::answer::link;
-use super::call::recent::RecentCall;
 use super::endpoint::Endpoint;
+use crate::window::calls::EndedCall;
 
 /// Ends every answer to a change that no history keeps.
 const NO_UNDO: &str = "\nNo history is kept (--no-history): this cannot be undone.";
@@ -49,7 +48,8 @@ pub(super) async fn call(
         Ok(files) => files,
         Err(refusal) => return Ok(endpoint.results.answered(refusal.into())),
     };
-    files.workspace = files.workspace.map(|it| it.acting_as(by));
+    files.workspace = files.workspace.map(|it| it.acting_as(by.as_str()));
+    let session = session_of(&files);
     let given_up = Arc::new(AtomicBool::new(false));
     let files = files.cancelled(given_up.clone());
     let endpoint = endpoint.clone();
@@ -58,6 +58,9 @@ pub(super) async fn call(
         let began = Instant::now();
         let arguments = Value::Object(arguments);
         let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
+        let is_shown = endpoint.calls().is_kept();
+        let parameters = if is_shown { arguments.to_string() } else { String::new() };
+        let before = Before::of(&files);
         endpoint.keeping.before(tool, &files);
         let mut result = tool.call(&files, arguments);
         if result.ok() && tool.effect != Effect::Reads && endpoint.is_unprotected() {
@@ -66,14 +69,22 @@ pub(super) async fn call(
         let unsaved = endpoint.keep_fork(tool, files.fork.as_deref());
         result.message += &unsaved.unwrap_or_default();
         result.message += &endpoint.keeping.note().unwrap_or_default();
-        // For the user who watches the server.
-        endpoint.recent().add(RecentCall {
+        // For the user who watches the server; over stdio there is no page, and nothing is kept.
+        endpoint.calls().add(EndedCall {
             at,
-            tool: tool.name,
-            path,
-            fork: files.fork.clone(),
-            error: result.code(),
             took: began.elapsed(),
+            tool,
+            path: &path,
+            parameters: &parameters,
+            result: &result.message,
+            error: result.code(),
+            exit: result.value["exit_code"].as_i64(),
+            fork: files.fork.clone(),
+            session,
+            after: snapshot_id(&files),
+            changed: before.has_changed(&files),
+            before: before.snapshot,
+            by,
         });
         let link = link(&result, tool, &files);
         let mut answer = endpoint.results.answered(result);
@@ -82,6 +93,38 @@ pub(super) async fn call(
         answer
     })
     .await
+}
+
+/// Returns the name of the session that a call is in.
+fn session_of(context: &ToolContext) -> Option<String> {
+    let session = context.session.as_ref()?;
+    Some(session.tags().get("name").cloned().unwrap_or_else(|| session.id().to_string()))
+}
+
+/// Returns the snapshot that was taken or restored last.
+fn snapshot_id(context: &ToolContext) -> Option<String> {
+    context.workspace.as_ref()?.known_snapshot_id().map(|id| id.to_string())
+}
+
+/// The workspace when a call began.
+struct Before {
+    snapshot: Option<String>,
+    operations: u64,
+}
+
+impl Before {
+    fn of(context: &ToolContext) -> Self {
+        Self { snapshot: snapshot_id(context), operations: operations(context) }
+    }
+
+    fn has_changed(&self, context: &ToolContext) -> bool {
+        self.operations != operations(context)
+    }
+}
+
+/// Returns how many operations this process has made.
+fn operations(context: &ToolContext) -> u64 {
+    context.workspace.as_ref().map_or(0, Workspace::operations_recorded)
 }
 
 /// Waits for a permit; a client that cancels meanwhile gets none.
@@ -114,6 +157,9 @@ fn cancelled() -> ToolResult {
 mod tests {
     use std::time::Duration;
 
+    use super::*;
+    use crate::mcp::endpoint::MOST_CALLS;
+    use crate::window::feed::RunFeed;
     use rmcp::ServiceExt as _;
     use serde_json::json;
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
@@ -121,10 +167,6 @@ mod tests {
     use wink_agent::Toolset;
     use wink_agent::session::Session;
     use wink_agent::session::ToolInvoked;
-    use wink_fs::Workspace;
-
-    use super::*;
-    use crate::mcp::endpoint::MOST_CALLS;
 
     /// Sends a message; waits for the answer with an id, if given.
     async fn send(client: &mut BufReader<DuplexStream>, message: Value, answer: Option<u64>) {
@@ -167,7 +209,8 @@ mod tests {
         let files = Workspace::memory();
         let endpoint = Endpoint::of_session(&files, Toolset::ALL, &Session::new(), None);
         let slots = endpoint.slots.clone();
-        let recent = endpoint.recent();
+        let recent = endpoint.calls();
+        recent.report_to(RunFeed::default());
         let client = &mut client_of(endpoint).await;
         let all = slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
         let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
@@ -182,7 +225,7 @@ mod tests {
         send(client, request(4, "tools/call", look), Some(4)).await;
         let _none_runs = slots.acquire_many(MOST_CALLS).await.expect("slots");
         assert!(!files.exists("a"));
-        assert_eq!(recent.all().iter().map(|call| call.tool).collect::<Vec<_>>(), ["ls"]);
+        assert_eq!(recent.summaries().iter().map(|call| &call.tool).collect::<Vec<_>>(), ["ls"]);
     }
 
     #[tokio::test]
@@ -224,7 +267,8 @@ mod tests {
     async fn a_call_in_a_fork_is_written_down_as_one() {
         let endpoint =
             Endpoint::of_session(&Workspace::memory(), Toolset::ALL, &Session::new(), None);
-        let recent = endpoint.recent();
+        let recent = endpoint.calls();
+        recent.report_to(RunFeed::default());
         let session = endpoint.context().session.clone();
         let client = &mut client_of(endpoint).await;
         let fork = json!({"name": "fork", "arguments": {"name": "idea"}});
@@ -234,8 +278,10 @@ mod tests {
         send(client, request(3, "tools/call", write), Some(3)).await;
         let look = json!({"name": "ls", "arguments": {}});
         send(client, request(4, "tools/call", look), Some(4)).await;
-        let forks: Vec<_> = recent.all().into_iter().map(|call| call.fork).collect();
-        assert_eq!(forks, [None, Some("idea".to_owned()), None]);
+        let calls = recent.summaries();
+        let forks: Vec<_> = calls.iter().map(|call| call.fork.as_deref()).collect();
+        assert_eq!(forks, [None, Some("idea"), None]);
+        assert_eq!(calls.iter().map(|call| call.changed).collect::<Vec<_>>(), [false, true, false]);
         let calls = session.expect("a session").query::<ToolInvoked>().expect("records");
         let parameters = |place| &calls.get(place).expect("a record").parameters.text;
         assert!(parameters(1).contains(r#""fork":"idea""#), "{}", parameters(1));

@@ -8,23 +8,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::Tool as McpTool;
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use wink_agent::exec::Executor;
 use wink_agent::file_index::Follower;
 use wink_agent::session::Session;
-use wink_agent::{Effect, Tool, ToolContext, Toolset};
+use wink_agent::{Effect, Forks, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{BackendKind, Workspace};
 
 pub(super) use self::lookup::Found;
 use super::auto_snapshot::AutoSnapshots;
 use super::call::answer::Results;
-use super::call::recent::RecentCalls;
 use super::call::records;
 use super::declared_tools::{self, Common};
 use super::kept_forks::KeptForks;
 use super::sessions::Sessions;
 use crate::project::forks::persisted::PersistedForks;
+use crate::window::calls::CallLog;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
@@ -46,7 +47,7 @@ pub(crate) struct Endpoint {
     declared: Arc<Vec<McpTool>>,
     pub(super) slots: Arc<Semaphore>,
     pub(super) searches: Arc<Semaphore>,
-    recent: RecentCalls,
+    calls: CallLog,
     pub(super) keeping: AutoSnapshots,
     persisted: Option<PersistedForks>,
     kept_forks: KeptForks,
@@ -78,7 +79,6 @@ impl Endpoint {
             context.workspace.as_ref().is_some_and(|files| files.properties().read_only);
         let slots = Arc::new(Semaphore::new(MOST_CALLS as usize));
         let declared = Arc::default();
-        let recent = RecentCalls::default();
         let endpoint = Self {
             context,
             tools,
@@ -88,7 +88,7 @@ impl Endpoint {
             declared,
             slots,
             searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
-            recent,
+            calls: CallLog::default(),
             keeping: AutoSnapshots::default(),
             persisted: None,
             kept_forks: KeptForks::default(),
@@ -141,9 +141,25 @@ impl Endpoint {
         &self.declared
     }
 
-    /// Returns the calls that were made last.
-    pub(crate) fn recent(&self) -> RecentCalls {
-        self.recent.clone()
+    /// Returns the calls that were made.
+    pub(crate) fn calls(&self) -> CallLog {
+        self.calls.clone()
+    }
+
+    /// Returns the forks that were made.
+    pub(crate) fn forks(&self) -> &Forks {
+        &self.context.forks
+    }
+
+    /// Makes a fork for the user who watches, as the tool of agents does.
+    pub(crate) fn fork(&self, name: &str, at: Option<&str>) -> ToolResult {
+        let arguments = json!({"name": name, "at": at});
+        let result = Toolset::ALL.call(&self.context, "fork", arguments);
+        if let Some(tool) = wink_agent::find("fork").filter(|_| result.ok()) {
+            // It is saved again when the server ends, which reports a failure.
+            let _ = self.keep_fork(tool, None);
+        }
+        result
     }
 
     /// Returns the files that calls are about.
@@ -202,6 +218,14 @@ impl Endpoint {
     /// Returns the session that a client named, with its records.
     pub(crate) fn session(&self, name: &str) -> Option<Session> {
         self.sessions.as_ref()?.get(name)
+    }
+
+    /// Returns all sessions, those of clients by their names.
+    pub(crate) fn all_sessions(&self) -> Vec<Session> {
+        match &self.sessions {
+            Some(sessions) => sessions.all(),
+            None => self.context.session.iter().cloned().collect(),
+        }
     }
 
     /// Returns the session of the process, if it has one.

@@ -43,6 +43,14 @@ impl Sessions {
         self.lock().get(name).map(|known| known.session.clone())
     }
 
+    /// Returns all sessions, by their names.
+    pub(super) fn all(&self) -> Vec<Session> {
+        let known = self.lock();
+        let mut all: Vec<_> = known.iter().collect();
+        all.sort_by_key(|(name, _)| name.as_str());
+        all.into_iter().map(|(_, known)| known.session.clone()).collect()
+    }
+
     /// Returns a session, and the contents it has seen; a new name begins one.
     pub(super) fn find(&self, name: &Value) -> Result<(Session, Arc<SeenContents>), ToolError> {
         let name = checked(name)?;

@@ -169,7 +169,11 @@ pub(crate) async fn check(
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     for (name, value) in RESPONSE_HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        // The page may load its own files, and a snapshot never changes; everything else is as strict as can be.
+        let may_differ = name == CONTENT_SECURITY_POLICY || name == CACHE_CONTROL;
+        if !may_differ || !response.headers().contains_key(&name) {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
     }
     response
 }

@@ -173,6 +173,23 @@ pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Opens a file that the user named, to read it; a FIFO, which would make the caller wait, is refused.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
+    }
+    File::open(path)
+}
+
+/// Reads a part of a file; less where the file ends.
+pub(crate) fn read_range(path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(len).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Returns the names in a directory, sorted; empty if it does not exist.
 pub(crate) fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = match fs::read_dir(directory) {
