@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::history::{History, describe};
+use super::history::{History, describe, retried};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::Event;
@@ -145,9 +145,8 @@ impl Workspace {
         before: &Before,
     ) -> Result<Vec<OperationChange>> {
         let live = self.tree_without_excluded();
-        let live_files = backend.live();
-        let changes = history.leaving_out(&*live_files, || {
-            let after = history.capture(backend)?;
+        let changes = retried(|| {
+            let after = history.capture_all(backend, &history.excluded.in_turn())?;
             let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
             describe(&differences, &*live)
         });

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::history::{History, describe};
+use super::history::{History, describe, retried};
 use super::undo::take_back::{Outcome, PreimageUse, concerns_path, is_permanent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filesystem::Backend;
@@ -213,12 +213,12 @@ impl History {
     ) -> Result<Option<(Snapshot, Vec<OperationChange>)>> {
         let Some(saved) = begun.cause.saved() else { return Ok(None) };
         let saved = self.snapshots.describe(&saved)?;
+        let excluded = self.excluded.known().and(&saved.excluded)?;
         let before = self.snapshots.load(&saved.id)?;
-        let mut changes = self.leaving_out(&*backend.live(), || {
-            let after = self.capture(backend)?;
-            let excluded = self.excluded.in_turn().and(&saved.excluded)?;
-            let scope = Scope::everything().excluding(excluded.clone());
-            let live = Filtered { tree: backend.live(), excluded };
+        let scope = Scope::everything().excluding(excluded.clone());
+        let live = Filtered { tree: backend.live(), excluded: excluded.clone() };
+        let mut changes = retried(|| {
+            let after = self.capture_all(backend, &excluded)?;
             describe(&compare(&*before, &*after.tree, &scope)?, &live)
         })?;
         // Changes of later operations are theirs to undo. Counting them here would undo them twice.
