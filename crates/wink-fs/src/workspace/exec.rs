@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::history::{History, describe, directory_modes};
+use super::history::{History, describe, directory_modes, retried};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::Event;
@@ -149,9 +149,8 @@ impl Workspace {
             let changes = describe(differences, &*live)?;
             Ok((changes, directory_modes(differences, &*before.tree)?))
         };
-        let live_files = backend.live();
-        let changes = history.leaving_out(&*live_files, || {
-            let after = history.capture(backend)?;
+        let changes = retried(|| {
+            let after = history.capture_all(backend, &history.excluded.in_turn())?;
             describe(&compare(&*before.tree, &*after.tree, &history.everything())?)
         });
         let (changes, modes) = match changes {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::history::{History, describe, directory_modes};
+use super::history::{History, describe, directory_modes, retried};
 use super::undo::take_back::{Outcome, PreimageUse, concerns_path, is_permanent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filesystem::Backend;
@@ -217,12 +217,12 @@ impl History {
     ) -> Result<Option<(Snapshot, OperationRecord)>> {
         let Some(saved) = begun.cause.saved() else { return Ok(None) };
         let saved = self.snapshots.describe(&saved)?;
+        let excluded = self.excluded.known().and(&saved.excluded)?;
         let before = self.snapshots.load(&saved.id)?;
-        let (mut changes, modes) = self.leaving_out(&*backend.live(), || {
-            let after = self.capture(backend)?;
-            let excluded = self.excluded.in_turn().and(&saved.excluded)?;
-            let scope = Scope::everything().excluding(excluded.clone());
-            let live = Filtered { tree: backend.live(), excluded };
+        let scope = Scope::everything().excluding(excluded.clone());
+        let live = Filtered { tree: backend.live(), excluded: excluded.clone() };
+        let (mut changes, modes) = retried(|| {
+            let after = self.capture_all(backend, &excluded)?;
             let differences = compare(&*before, &*after.tree, &scope)?;
             Ok((describe(&differences, &live)?, directory_modes(&differences, &*before)?))
         })?;

@@ -229,6 +229,24 @@ impl History {
         Ok(capture)
     }
 
+    /// Captures everything but what is excluded, to find what a program changed: what cannot be captured is an error,
+    /// because it may have been changed too.
+    pub(super) fn capture_all(
+        &self,
+        backend: &dyn Backend,
+        excluded: &Exclusions,
+    ) -> Result<Capture> {
+        let capture = backend.capture(excluded)?;
+        match capture.not_captured.iter().find(|it| it.is_missing) {
+            None => Ok(capture),
+            Some(missing) => {
+                let is_busy = missing.why == BUSY;
+                let kind = if is_busy { ErrorKind::Conflict } else { ErrorKind::PermissionDenied };
+                Err(Error::new(Operation::Capture, kind).with_path(&missing.path))
+            }
+        }
+    }
+
     /// Keeps what was captured.
     fn save(
         &self,
@@ -676,6 +694,17 @@ impl History {
 
     fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {
         self.known_head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does something again, a few times, if another program writes meanwhile.
+pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut tries = 1;
+    loop {
+        match work() {
+            Err(error) if is_worth_a_try(&error) && tries < TRIES => tries += 1,
+            done => return done,
+        }
     }
 }
 
