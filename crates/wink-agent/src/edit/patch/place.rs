@@ -87,8 +87,8 @@ impl<'a> Places<'a> {
         let at = if !hunk.target.anchors.is_empty() {
             self.below(&hunk.target.anchors, from)?
         } else if let Some(line) = hunk.target.line.filter(|_| self.len() > 0) {
-            let starts = self.starts.iter().copied().chain([end]);
-            starts.skip(line.saturating_sub(1)).next().ok_or(Problem::NoSuchLine { line })?
+            let mut starts = self.starts.iter().copied().chain([end]);
+            starts.nth(line.saturating_sub(1)).ok_or(Problem::NoSuchLine { line })?
         } else {
             end
         };
