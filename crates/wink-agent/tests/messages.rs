@@ -61,9 +61,7 @@ fn the_offset_of_read_file_is_the_number_of_a_line() {
         let files = new().build();
         files.write("a", "one\ntwo\nthree\n").unwrap();
         let context = ToolContext::over(&files);
-        for (offset, first) in
-            [(0, "     1\tone"), (1, "     1\tone"), (2, "     2\ttwo"), (3, "     3\tthree")]
-        {
+        for (offset, first) in [(0, "1\tone"), (1, "1\tone"), (2, "2\ttwo"), (3, "3\tthree")] {
             let read =
                 wink_agent::call(&context, "read_file", json!({"path": "a", "offset": offset}));
             let shown = read.message.lines().nth(1);

@@ -77,7 +77,7 @@ pub(super) fn numbered(text: &mut String, bytes: &[u8], range: Range<usize>) -> 
     let lines = bytes[range].split_inclusive(|byte| *byte == b'\n');
     for (number, line) in (first..).zip(lines.take(MOST_LINES)) {
         // Writing into a string cannot fail.
-        let _ = writeln!(text, "{number:>6}\t{}", shown_line(line));
+        let _ = writeln!(text, "{number}\t{}", shown_line(line));
         end += line.len();
     }
     end
@@ -111,9 +111,9 @@ mod tests {
         let bytes = b"1\n2\n3\r\n4\n5\n6\n7\n";
         assert_eq!(
             snippets(bytes, std::slice::from_ref(&(7..8))),
-            "     2\t2\n     3\t3\n     4\t4\n     5\t5\n     6\t6\n"
+            "2\t2\n3\t3\n4\t4\n5\t5\n6\t6\n"
         );
-        assert_eq!(snippets(b"1", std::slice::from_ref(&(1..1))), "     1\t1\n");
+        assert_eq!(snippets(b"1", std::slice::from_ref(&(1..1))), "1\t1\n");
     }
 
     #[test]

@@ -192,15 +192,13 @@ fn content(name: &str) -> Option<Value> {
         "test_error_handling" => {
             json!([text("This tool intentionally returns an error for testing")])
         }
-        PROGRESS | CAPABILITY | "test_logging_tool" | "test_streaming_elicitation" => {
-            json!([text("Done.")])
-        }
+        PROGRESS | CAPABILITY => json!([text("Done.")]),
         _ => return None,
     })
 }
 
 /// Names of the runner's tools.
-const TOOLS: [&str; 10] = [
+const TOOLS: [&str; 8] = [
     "test_simple_text",
     "test_image_content",
     "test_audio_content",
@@ -209,8 +207,6 @@ const TOOLS: [&str; 10] = [
     "test_error_handling",
     PROGRESS,
     CAPABILITY,
-    "test_logging_tool",
-    "test_streaming_elicitation",
 ];
 
 /// Declares the runner's tools.

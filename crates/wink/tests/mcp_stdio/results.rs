@@ -78,6 +78,22 @@ fn a_grep_is_about_as_long_as_its_lines() {
     }
 }
 
+/// Reading 47 KB of code took 118 KB on the wire: as text and as data, with numbers in a column of six.
+#[test]
+fn a_file_is_read_with_few_bytes_on_the_wire() {
+    let source = include_str!("../../../wink-fs/src/workspace/history/mod.rs");
+    let mut code: String =
+        source.lines().cycle().take(2_000).map(|line| format!("{line}\n")).collect();
+    code.truncate(code[..47_000].rfind('\n').unwrap() + 1);
+    let mut client = Client::memory(&["--results", "text"]);
+    shown(&mut client, "write_file", json!({"path": "a.rs", "content": code}));
+    let answer =
+        client.request("tools/call", json!({"name": "read_file", "arguments": {"path": "a.rs"}}));
+    assert!(answer.to_string().contains("content_hash"), "all of it in one page");
+    let bytes = answer.to_string().len();
+    assert!(bytes <= 55_000, "{bytes} bytes for {}", code.len());
+}
+
 #[test]
 fn a_picture_is_shown_as_one_and_control_characters_are_escaped() {
     for results in ["text", "structured"] {

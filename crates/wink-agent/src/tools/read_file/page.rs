@@ -12,8 +12,8 @@ use crate::util::counted;
 /// The note about a last line without an end.
 pub(super) const NO_NEWLINE: &str = "No newline at end of file.\n";
 
-/// How wide the column of numbers is.
-const WIDTH: usize = 6;
+/// About how many bytes a number takes, with what surrounds it.
+const NUMBER: usize = 6;
 
 /// About how many bytes stand around the lines.
 const AROUND: usize = 200;
@@ -65,7 +65,7 @@ fn page_text(page: &TextPage, has_lines: bool) -> String {
     if !has_lines {
         return text;
     }
-    text.reserve(page.content.len() + page.limit as usize * (WIDTH + 2) + AROUND);
+    text.reserve(page.content.len() + page.limit as usize * NUMBER + AROUND);
     let mut returns = Vec::new();
     for (number, line) in (first..).zip(lines(&page.content)) {
         let shown = match line.strip_suffix("\r\n") {
@@ -88,16 +88,16 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     ends.chain([text.len()]).map(line).filter(|line| !line.is_empty())
 }
 
-/// Adds a line with its number.
+/// Adds a line with its number. It is not padded: every client sends a page to its model again with each request.
 pub(super) fn numbered(text: &mut String, number: u64, line: &str) {
-    push_right(text, number);
+    push(text, number);
     text.push('\t');
     text.push_str(line);
     text.push('\n');
 }
 
-/// Adds a number, at the right of its column; by hand, because pages are made of little else.
-fn push_right(text: &mut String, mut number: u64) {
+/// Adds a number; by hand, because pages are made of little else.
+fn push(text: &mut String, mut number: u64) {
     let mut column = [b' '; 20];
     let mut at = column.len();
     while at == column.len() || number > 0 {
@@ -105,8 +105,7 @@ fn push_right(text: &mut String, mut number: u64) {
         column[at] = b'0' + (number % 10) as u8;
         number /= 10;
     }
-    let from = at.min(column.len() - WIDTH);
-    text.extend(column[from..].iter().copied().map(char::from));
+    text.extend(column[at..].iter().copied().map(char::from));
 }
 
 /// Describes which lines end in a carriage return and a newline.
@@ -141,11 +140,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_at_the_right_of_their_column() {
+    fn numbers_stand_before_their_lines() {
         for number in [0, 1, 9, 10, 99_999, 100_000, 999_999, 1_000_000, u64::MAX] {
             let mut text = String::new();
             numbered(&mut text, number, "é");
-            assert_eq!(text, format!("{number:>6}\té\n"));
+            assert_eq!(text, format!("{number}\té\n"));
         }
     }
 
