@@ -28,9 +28,8 @@ fn scene(image: &str) -> Scene {
     let session = Session::new();
     let options = PodmanOptions::default().program(podman);
     let options = options.allow_image(image).unwrap().image(image).unwrap();
-    let mounts = SectionOptions::default()
-        .mount(HostMount::new("docs"))
-        .allow_host_root(place.path());
+    let mounts =
+        SectionOptions::default().mount(HostMount::new("docs")).allow_host_root(place.path());
     let sandbox = PodmanSection::new(&session, options, mounts).unwrap();
     let template = PromptTemplate::new("agents/coder", "run").unwrap().section(&sandbox);
     let prompt = template.prompt(&session).unwrap();
@@ -63,7 +62,10 @@ fn the_sandbox_offers_the_tools_for_files_and_programs() {
     }
     assert!(rendered.tools.iter().all(|tool| tool.section == "podman"));
     scene.done("write_file", json!({"path": "src/app.py", "content": "print('hello')\n"}));
-    scene.done("edit_file", json!({"path": "src/app.py", "old_string": "hello", "new_string": "bye"}));
+    scene.done(
+        "edit_file",
+        json!({"path": "src/app.py", "old_string": "hello", "new_string": "bye"}),
+    );
     assert!(scene.done("shell_execute", json!({"command": "python3 src/app.py"})).contains("bye"));
     let code = "import pathlib\npathlib.Path('made.txt').write_text(open('docs/read.me').read())";
     scene.done("evaluate_python", json!({ "code": code }));
@@ -72,7 +74,12 @@ fn the_sandbox_offers_the_tools_for_files_and_programs() {
     assert!(scene.done("grep", json!({"pattern": "bye"})).contains("src/app.py"));
     assert!(scene.done("ls", json!({})).contains("made.txt"));
     scene.done("rm", json!({"path": "src"}));
-    assert!(!scene.call("shell_execute", json!({"command": "cat src/app.py; false"})).message.contains("bye"));
+    assert!(
+        !scene
+            .call("shell_execute", json!({"command": "cat src/app.py; false"}))
+            .message
+            .contains("bye")
+    );
 }
 
 #[test]
@@ -86,14 +93,19 @@ fn files_and_session_go_back_together() {
     assert_eq!((&*noted.filesystem_key, &*noted.backend_type), ("podman", "podman"));
     scene.done("shell_execute", json!({"command": "echo second > state; rm -r docs"}));
     scene.sandbox.files().go_back("turn-1").unwrap();
-    assert!(scene.done("shell_execute", json!({"command": "cat state docs/read.me"})).contains("first\nmounted"));
+    assert!(
+        scene
+            .done("shell_execute", json!({"command": "cat state docs/read.me"}))
+            .contains("first\nmounted")
+    );
 }
 
 #[test]
 #[ignore = "needs Podman"]
 fn a_reset_gives_a_fresh_workspace_with_its_mounts_and_another_container() {
     let scene = scene(BUSYBOX);
-    scene.done("shell_execute", json!({"command": "echo x > made; echo y > /tmp/note; rm -r docs"}));
+    scene
+        .done("shell_execute", json!({"command": "echo x > made; echo y > /tmp/note; rm -r docs"}));
     let first = scene.sandbox.executor().container_name();
     scene.sandbox.reset().unwrap();
     let seen = scene.done("shell_execute", json!({"command": "ls -A . /tmp; cat docs/read.me"}));
@@ -105,7 +117,10 @@ fn a_reset_gives_a_fresh_workspace_with_its_mounts_and_another_container() {
 #[ignore = "needs Podman"]
 fn what_a_sandbox_made_is_restored_in_memory() {
     let scene = scene(BUSYBOX);
-    scene.done("shell_execute", json!({"command": "mkdir -p a/b; echo deep > a/b/c; chmod 755 a/b/c"}));
+    scene.done(
+        "shell_execute",
+        json!({"command": "mkdir -p a/b; echo deep > a/b/c; chmod 755 a/b/c"}),
+    );
     let dumped = scene.place.path().join("dump.fs.zip");
     scene.sandbox.filesystem().unwrap().export_archive(&dumped).unwrap();
     let vfs = VfsSection::new(&Session::new(), SectionOptions::default());

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use super::watch::OutputWatch;
 use crate::util::lock;
 
 /// A directory for the output of programs; it is deleted with its last handle.
@@ -20,7 +21,10 @@ use crate::util::lock;
 /// assert!(outputs.read("../../etc/passwd").is_err());
 /// ```
 #[derive(Clone)]
-pub struct Outputs(Arc<Kept>);
+pub struct Outputs {
+    kept: Arc<Kept>,
+    pub(super) watch: Option<OutputWatch>,
+}
 
 /// How many outputs are kept before the oldest is deleted.
 const MOST: usize = 32;
@@ -34,7 +38,13 @@ impl Outputs {
     /// Creates a directory that is deleted with its last handle.
     pub fn temporary() -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("wink-output-").tempdir()?;
-        Ok(Self(Arc::new(Kept { directory, names: Mutex::default() })))
+        Ok(Self { kept: Arc::new(Kept { directory, names: Mutex::default() }), watch: None })
+    }
+
+    /// Returns the same directory, for programs whose output is also told to a watch.
+    #[must_use]
+    pub fn watched(&self, watch: Option<&OutputWatch>) -> Self {
+        Self { kept: self.kept.clone(), watch: watch.cloned() }
     }
 
     /// Reads an output by the name that a result gave.
@@ -50,7 +60,7 @@ impl Outputs {
 
     /// Returns the directory, which is also the home of programs.
     pub(super) fn directory(&self) -> &Path {
-        self.0.directory.path()
+        self.kept.directory.path()
     }
 
     pub(super) fn begin(&self, name: &str) -> io::Result<SavedOutput> {
@@ -66,7 +76,7 @@ impl Outputs {
 
     #[allow(clippy::disallowed_methods, reason = "the directory is this value's own")]
     fn remember(&self, name: &str) {
-        let mut names = lock(&self.0.names);
+        let mut names = lock(&self.kept.names);
         names.push_back(name.to_owned());
         if names.len() > MOST
             && let Some(oldest) = names.pop_front()

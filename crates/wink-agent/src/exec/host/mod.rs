@@ -99,7 +99,8 @@ impl Executor for HostExecutor {
         stop: &Stop,
     ) -> Result<Executed, ToolError> {
         let directory = directory(command, place)?;
-        run_process(self.prepared(command, directory), &command.stdin, &self.outputs, stop)
+        let outputs = self.outputs.watched(command.watch.as_ref());
+        run_process(self.prepared(command, directory), &command.stdin, &outputs, stop)
     }
 
     fn max_timeout(&self) -> Duration {
