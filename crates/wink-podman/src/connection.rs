@@ -33,7 +33,8 @@ impl Connection {
         time: Duration,
         stop: &Stop,
     ) -> Result<Self, Problem> {
-        let deadline = Instant::now() + time;
+        let began = Instant::now();
+        let deadline = began + time;
         while Instant::now() < deadline && stop.reason().is_none() {
             match listener.accept() {
                 // Any process of the container may connect. Only PID 1 is the supervisor, and the kernel says who it is.
@@ -42,7 +43,11 @@ impl Connection {
                 Err(_) => thread::sleep(Duration::from_millis(1)),
             }
         }
-        Err(Problem::NoSupervisor("it does not answer".to_owned()))
+        // Out of time says nothing of the supervisor.
+        Err(match stop.reason() {
+            Some(_) => Problem::Hangs(began.elapsed()),
+            None => Problem::NoSupervisor("it does not answer".to_owned()),
+        })
     }
 
     fn over(stream: UnixStream, deadline: Instant) -> Result<Self, Problem> {

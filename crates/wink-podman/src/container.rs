@@ -175,13 +175,17 @@ impl Container {
     /// Takes over the container of a process that died, or starts one.
     pub(crate) fn get(recipe: &Recipe, root: &Path, stop: &Stop) -> Result<Self, Problem> {
         let fingerprint = recipe.fingerprint(root);
+        let mut found = None;
         for place in Place::abandoned() {
             let is_same = place.read("made-of").is_some_and(|it| it == fingerprint);
-            if is_same && let Some(found) = Self::connect_again(recipe, place, stop) {
-                return Ok(found);
+            if is_same && found.is_none() {
+                found = Self::connect_again(recipe, place, stop);
+            } else {
+                // Those of other workspaces are removed once there is time.
+                place.leave();
             }
         }
-        Self::start(recipe, root, stop)
+        found.map_or_else(|| Self::start(recipe, root, stop), Ok)
     }
 
     fn connect_again(recipe: &Recipe, place: Place, stop: &Stop) -> Option<Self> {

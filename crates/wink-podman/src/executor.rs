@@ -164,6 +164,7 @@ impl PodmanExecutor {
         &self,
         container: &mut Container,
         run: Run,
+        outputs: &Outputs,
         root: &Path,
         stop: &Stop,
     ) -> Result<Executed, Failure> {
@@ -171,8 +172,8 @@ impl PodmanExecutor {
         let space = Space::reserve(root, self.recipe.options.reserved_bytes);
         let connection = &mut container.connection;
         connection.send(&Request::Run(run))?;
-        let mut stdout = OutputCollector::new(&self.outputs, "stdout");
-        let mut stderr = OutputCollector::new(&self.outputs, "stderr");
+        let mut stdout = OutputCollector::new(outputs, "stdout");
+        let mut stderr = OutputCollector::new(outputs, "stderr");
         let mut ending = Ending::default();
         let ended = loop {
             match connection.reply(LOOK)? {
@@ -254,7 +255,8 @@ impl Executor for PodmanExecutor {
         let Some((_, container)) = &mut state.container else {
             return self.in_own_container(&self.next_recipe(state), command, &root, stop);
         };
-        match self.supervised(container, request(command), &root, stop) {
+        let outputs = self.outputs.watched(command.watch.as_ref());
+        match self.supervised(container, request(command), &outputs, &root, stop) {
             Ok(executed) if started_again => Ok(executed.note(STARTED_AGAIN)),
             Ok(executed) => Ok(executed),
             Err(Failure::NotStarted(obstacle)) => Err(not_started(obstacle, &command.program)),

@@ -27,7 +27,8 @@ impl PodmanExecutor {
     ) -> Result<Executed, ToolError> {
         let place = Place::create()?;
         let prepared = prepared(recipe, &place, command, root)?;
-        let executed = run_process(prepared, &command.stdin, self.outputs(), stop);
+        let outputs = self.outputs().watched(command.watch.as_ref());
+        let executed = run_process(prepared, &command.stdin, &outputs, stop);
         // The client is dead or done, which says nothing of the container.
         recipe.remove(place.name());
         let executed = executed.map_err(|error| match error.kind() {

@@ -35,6 +35,8 @@ const TRIES: usize = 3;
 pub(crate) struct Place {
     directory: PathBuf,
     name: String,
+    /// Whether it stays when the value goes.
+    is_left: bool,
     /// The kernel gives the lock up when the process ends, however it ends.
     _lock: File,
 }
@@ -67,7 +69,7 @@ impl Place {
         DirBuilder::new().create(&inside)?;
         // Not what the umask makes of it: the user of the container must find the socket.
         fs::set_permissions(&inside, Permissions::from_mode(0o755))?;
-        Ok(Self { directory: directory.to_owned(), name, _lock: lock })
+        Ok(Self { directory: directory.to_owned(), name, is_left: false, _lock: lock })
     }
 
     /// Takes over those that belong to no living process.
@@ -86,7 +88,12 @@ impl Place {
         let directory = base().ok().filter(|_| is_own_name(name))?.join(name);
         let lock = File::open(directory.join("lock")).ok()?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-        Some(Self { directory, name: name.to_owned(), _lock: lock })
+        Some(Self { directory, name: name.to_owned(), is_left: false, _lock: lock })
+    }
+
+    /// Gives it up without deleting it.
+    pub(crate) fn leave(mut self) {
+        self.is_left = true;
     }
 
     /// Returns the name of the container.
@@ -134,8 +141,10 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The next process deletes what is left.
-        let _ = fs::remove_dir_all(&self.directory);
+        if !self.is_left {
+            // The next process deletes what is left.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
     }
 }
 

@@ -106,11 +106,28 @@ fn without_a_supervisor_each_command_has_a_container_of_its_own() {
     assert_eq!(stdout(&result), "/workspace/sub dir\na b\ntyped");
     assert_eq!(scene.files.read("sub dir/made").unwrap().content, "x\n");
     assert_eq!(scene.executor.container_name(), None);
-    let late = "(setsid sh -c 'sleep 1; touch late' &); touch early; sleep 1000";
-    let result = scene.call("shell_execute", json!({"command": late, "timeout": 1}));
+    let late = "(setsid sh -c 'sleep 4; touch late' &); touch early; sleep 1000";
+    let result = scene.call("shell_execute", json!({"command": late, "timeout": 3}));
     assert!(result.message.starts_with("Timed out"), "{}", result.message);
-    std::thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(3));
     assert!(scene.files.exists("early") && !scene.files.exists("late"));
     let result = scene.call("evaluate_python", json!({"code": "1"}));
     assert_eq!(result.code(), Some("unsupported"), "{}", result.message);
+}
+
+#[test]
+#[ignore = "needs Podman"]
+fn a_deadline_during_the_start_does_not_switch_the_supervisor_off() {
+    let place = tempfile::tempdir().unwrap();
+    // It says that it started a container, which never connects.
+    let text =
+        "[ -e works ] && exec ./real-podman \"$@\"; [ \"$1\" = run ] && printf '%064d\\n' 0; true";
+    let text = format!("cd {}; {text}", place.path().display());
+    let program = script(place.path(), "podman", &text);
+    let scene = Scene::in_place(place.path(), BUSYBOX, |options| options.program(program));
+    let result = scene.call("shell_execute", json!({"command": "true", "timeout": 1}));
+    assert_eq!(result.code(), Some("unavailable"), "{}", result.message);
+    std::fs::write(place.path().join("works"), "").unwrap();
+    scene.run("echo kept > /tmp/note");
+    assert_eq!(stdout(&scene.run("cat /tmp/note")), "kept", "in the same container");
 }

@@ -34,6 +34,26 @@ fn client(args: &[&str]) -> Client {
     client
 }
 
+#[test]
+#[ignore = "needs Podman"]
+fn what_a_program_prints_is_reported_while_it_runs() {
+    let mut client = client(&[]);
+    let command = "echo first; printf 'a\\033[31mb\\n'; while [ ! -e go ]; do sleep 0.1; done";
+    let call = json!({"name": "shell_execute", "arguments": {"command": command, "timeout": 60},
+        "_meta": {"progressToken": 7}});
+    let id = client.ask("tools/call", call);
+    let reported = loop {
+        let message = client.next();
+        let text = message["params"]["message"].as_str().unwrap_or_default().to_owned();
+        if text.contains(": ") {
+            break text;
+        }
+    };
+    assert!(reported.ends_with("s: a\\u{1b}[31mb"), "{reported}");
+    std::fs::write(client.file("go"), "").unwrap();
+    assert_eq!(client.answer(id)["result"]["structuredContent"]["exit_code"], 0);
+}
+
 /// Returns the containers of wink over a directory.
 fn containers_of(client: &Client) -> usize {
     let program = podman_in(client.place.path());

@@ -5,6 +5,8 @@ use std::fmt;
 
 use wink_fs::TreePath;
 
+use super::watch::OutputWatch;
+
 /// A program to run, and its environment.
 ///
 /// ```
@@ -24,12 +26,16 @@ pub struct Command {
     pub env: BTreeMap<String, String>,
     /// Its standard input.
     pub stdin: String,
+    /// What is told of its output while it runs.
+    pub watch: Option<OutputWatch>,
 }
 
 impl Command {
     /// Runs a program in the root of the workspace, with empty input.
     pub fn new(program: Program) -> Self {
-        Self { program, cwd: TreePath::root(), env: BTreeMap::new(), stdin: String::new() }
+        let cwd = TreePath::root();
+        let env = BTreeMap::new();
+        Self { program, cwd, env, stdin: String::new(), watch: None }
     }
 }
 

@@ -11,6 +11,7 @@ mod output;
 mod outputs;
 pub(crate) mod report;
 mod scripted;
+mod watch;
 
 use std::fmt;
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub use self::host::{HostExecutor, run_process};
 pub use self::output::{Output, OutputCollector};
 pub use self::outputs::Outputs;
 pub use self::scripted::ScriptedExecutor;
+pub use self::watch::OutputWatch;
 
 /// How long a program may run unless the call sets a timeout.
 pub(crate) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);

@@ -140,6 +140,9 @@ impl OutputCollector {
 
     /// Adds what was printed.
     pub fn take(&mut self, bytes: &[u8]) {
+        if let Some(watch) = &self.outputs.watch {
+            watch.tell(bytes);
+        }
         let so_far = self.output.total;
         if self.file.is_none() && !self.is_lost && so_far as usize + bytes.len() > HEAD + TAIL {
             self.begin_file();

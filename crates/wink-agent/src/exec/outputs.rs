@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use super::watch::OutputWatch;
 use crate::util::lock;
 
 /// A directory for the output of programs; it is deleted with its last handle.
@@ -20,7 +21,10 @@ use crate::util::lock;
 /// assert!(outputs.read("../../etc/passwd").is_err());
 /// ```
 #[derive(Clone)]
-pub struct Outputs(Arc<Kept>);
+pub struct Outputs {
+    kept: Arc<Kept>,
+    pub(super) watch: Option<OutputWatch>,
+}
 
 /// How many outputs are kept before the oldest is deleted.
 const MOST: usize = 32;
@@ -39,7 +43,7 @@ impl Outputs {
     /// Creates a directory that is deleted with its last handle.
     pub fn temporary() -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("wink-output-").tempdir()?;
-        Ok(Self(Arc::new(Kept { directory: Place::Temporary(directory), names: Mutex::default() })))
+        Ok(Self::in_place(Place::Temporary(directory), VecDeque::new()))
     }
 
     /// Uses a directory that stays, with the outputs in it; makes it if it is missing.
@@ -60,7 +64,17 @@ impl Outputs {
         }
         known.sort();
         let names = known.into_iter().map(|(_, name)| name).collect();
-        Ok(Self(Arc::new(Kept { directory: Place::Given(directory), names: Mutex::new(names) })))
+        Ok(Self::in_place(Place::Given(directory), names))
+    }
+
+    fn in_place(directory: Place, names: VecDeque<String>) -> Self {
+        Self { kept: Arc::new(Kept { directory, names: Mutex::new(names) }), watch: None }
+    }
+
+    /// Returns the same directory, for programs whose output is also told to a watch.
+    #[must_use]
+    pub fn watched(&self, watch: Option<&OutputWatch>) -> Self {
+        Self { kept: self.kept.clone(), watch: watch.cloned() }
     }
 
     /// Reads an output by the name that a result gave.
@@ -76,7 +90,7 @@ impl Outputs {
 
     /// Returns the directory.
     pub(super) fn directory(&self) -> &Path {
-        match &self.0.directory {
+        match &self.kept.directory {
             Place::Temporary(directory) => directory.path(),
             Place::Given(directory) => directory,
         }
@@ -95,7 +109,7 @@ impl Outputs {
 
     #[allow(clippy::disallowed_methods, reason = "the directory is this value's own")]
     fn remember(&self, name: &str) {
-        let mut names = lock(&self.0.names);
+        let mut names = lock(&self.kept.names);
         names.push_back(name.to_owned());
         if names.len() > MOST
             && let Some(oldest) = names.pop_front()

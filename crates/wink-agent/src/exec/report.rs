@@ -21,6 +21,7 @@ pub(crate) fn run(
 ) -> Result<ToolResult, ToolError> {
     let executor = executor(call)?;
     let timeout = checked_timeout(executor, timeout)?;
+    let command = &Command { watch: call.context().output_watch.clone(), ..command.clone() };
     // The timeout begins when the program has the writer lock.
     let (executed, execution) =
         call.execute(|place| executor.run(command, place, &call.stop(timeout)?))?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use wink_fs::{ErrorKind, StateRef, Tree, Workspace};
 
-use crate::exec::Executor;
+use crate::exec::{Executor, OutputWatch};
 use crate::file_index::Follower;
 use crate::history::forks::Forks;
 use crate::policy::{PathRules, RuledTree, SeenContents};
@@ -61,6 +61,8 @@ pub struct ToolContext {
     pub prompt: Option<Arc<RenderedPrompt>>,
     /// Runs programs; without it, none can be run.
     pub executor: Option<Arc<dyn Executor>>,
+    /// Is told what a program prints while it runs.
+    pub output_watch: Option<OutputWatch>,
     /// Set by the caller to cancel: a running search or program is then ended, and what a call has changed is
     /// rolled back.
     pub cancelled: Option<Arc<AtomicBool>>,
@@ -135,6 +137,13 @@ impl ToolContext {
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
+        self
+    }
+
+    /// Sets what is told what a program prints while it runs.
+    #[must_use]
+    pub fn output_watch(mut self, watch: OutputWatch) -> Self {
+        self.output_watch = Some(watch);
         self
     }
 

@@ -103,7 +103,7 @@ impl ServerHandler for Endpoint {
             let _slot = slot;
             resources::list(&files, cursor.as_deref())
         };
-        running::run("resources/list", &context, Arc::default(), list).await?
+        running::run("resources/list", &context, Arc::default(), None, list).await?
     }
 
     async fn list_resource_templates(
@@ -125,7 +125,7 @@ impl ServerHandler for Endpoint {
             let _slot = slot;
             resources::read(&files, &request.uri)
         };
-        Ok(running::run("resources/read", &context, Arc::default(), read).await??.into())
+        Ok(running::run("resources/read", &context, Arc::default(), None, read).await??.into())
     }
 
     async fn list_prompts(

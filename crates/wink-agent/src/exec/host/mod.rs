@@ -194,7 +194,8 @@ impl Executor for HostExecutor {
         let directory = directory(command, place)?;
         let ender = if self.sandbox.is_some() { Ender::Launcher } else { Ender::Group };
         let prepared = self.prepared(command, directory)?;
-        let mut executed = process::run(prepared, &command.stdin, &self.outputs, stop, ender)?;
+        let outputs = self.outputs.watched(command.watch.as_ref());
+        let mut executed = process::run(prepared, &command.stdin, &outputs, stop, ender)?;
         if self.shares_outputs {
             self.share(&mut executed.stdout);
             self.share(&mut executed.stderr);

@@ -18,6 +18,7 @@ use wink_agent::{Effect, Tool, ToolContext, ToolError, ToolResult};
 use wink_fs::{ErrorKind, Workspace};
 
 use super::call::answer::link;
+use super::call::running::LastLine;
 use super::endpoint::Endpoint;
 use crate::window::calls::EndedCall;
 
@@ -52,8 +53,10 @@ pub(super) async fn call(
     let session = session_of(&files);
     let given_up = Arc::new(AtomicBool::new(false));
     let files = files.cancelled(given_up.clone());
+    let last_line = LastLine::default();
+    let files = files.output_watch(last_line.watch());
     let endpoint = endpoint.clone();
-    running::run(tool.name, context, given_up, move || {
+    running::run(tool.name, context, given_up, Some(last_line), move || {
         let at = SystemTime::now();
         let began = Instant::now();
         let arguments = Value::Object(arguments);
