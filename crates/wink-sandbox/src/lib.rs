@@ -33,4 +33,4 @@ mod sandbox;
 
 pub use self::error::SandboxError;
 pub use self::launcher::{CANNOT_INVOKE, FAILED, NOT_FOUND, launch};
-pub use self::sandbox::Sandbox;
+pub use self::sandbox::{Sandbox, is_inside};

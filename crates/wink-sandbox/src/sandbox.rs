@@ -102,7 +102,7 @@ impl Sandbox {
         command.arg(launcher::PROGRAM).arg(program);
         let passed =
             env::vars_os().filter(|(name, _)| environment::is_passed(name, &self.variables));
-        command.env_clear().envs(passed);
+        command.env_clear().envs(passed).env(INSIDE, "1");
         Ok(command)
     }
 
@@ -119,6 +119,14 @@ impl Sandbox {
         }
         landlock::check()
     }
+}
+
+/// Set for every program in a sandbox.
+const INSIDE: &str = "WINK_SANDBOX";
+
+/// Returns whether this process was started in a sandbox of this crate. A program may say so falsely.
+pub fn is_inside() -> bool {
+    env::var_os(INSIDE).is_some()
 }
 
 fn real_path(path: &Path) -> Result<PathBuf, SandboxError> {

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use crate::cli::context::Context;
 use crate::cli::{Cli, completion, help};
 use crate::error::CliError;
+use crate::hooks::taken_back;
 use crate::sys::{logging, signals};
 use crate::ui::answer::{self, Answer};
 use crate::ui::output::Output;
@@ -47,7 +48,11 @@ fn run(cli: &Cli) -> Result<Answer, CliError> {
     if cli.global.json && !cli.command.handles_signals() {
         signals::tell_programs();
     }
-    cli.command.run(&context)
+    let answer = cli.command.run(&context)?;
+    if cli.command.takes_back() {
+        taken_back::mark(&context);
+    }
+    Ok(answer)
 }
 
 /// Returns whether an error in the arguments is printed as JSON.

@@ -121,6 +121,14 @@ impl Command {
         matches!(self, Self::Hook(_))
     }
 
+    /// Returns whether it takes back what an agent may rely on.
+    pub(crate) fn takes_back(&self) -> bool {
+        matches!(
+            self,
+            Self::Undo(_) | Self::Redo(_) | Self::Restore(_) | Self::Revert(_) | Self::Oops(_)
+        )
+    }
+
     /// Returns whether the command handles signals itself.
     pub(crate) fn handles_signals(&self) -> bool {
         match self {

@@ -326,6 +326,23 @@ fn a_hook_that_fails_is_said_to_the_user_and_by_status() {
 }
 
 #[test]
+fn in_the_sandbox_of_wink_run_hooks_have_nothing_to_do() {
+    let scene = project();
+    scene.ok(&["init", "-q"]);
+    let script = format!(
+        "echo '{}' | {} hook && echo 1 > made.txt",
+        payload(&scene, "claude-UserPromptSubmit"),
+        env!("CARGO_BIN_EXE_wink")
+    );
+    let directory = Path::new(env!("CARGO_BIN_EXE_wink")).parent().unwrap();
+    let args = ["run", "-q", "--read", directory.to_str().unwrap(), "--", "sh", "-c", &script];
+    let output = scene.run(&args);
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    scene.ok(&["undo"]);
+    assert!(!scene.project("made.txt").exists());
+}
+
+#[test]
 fn without_a_prompt_oops_says_what_to_do() {
     let scene = Scene::new();
     let (code, said) = scene.fails(&["oops"]);

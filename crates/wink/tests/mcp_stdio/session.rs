@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::mcp_stdio::scene::Client;
+use crate::mcp_stdio::scene::{Client, wink_in};
 
 #[test]
 fn what_was_read_may_be_overwritten() {
@@ -186,4 +186,24 @@ fn a_model_is_told_of_the_tools_that_it_has_and_no_others() {
     assert!(files.contains("read_file") && !files.contains("undo"), "{files}");
     let looking = told(&["--backend", "memory", "--read-only"]);
     assert!(!looking.contains("write_file") && !looking.contains("restore"), "{looking}");
+}
+
+/// An agent that was not told went on with what it had read before.
+#[test]
+fn the_next_answer_says_what_the_user_took_back() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a.txt", "content": "1"}));
+    let undo = |client: &Client| {
+        let mut undo = wink_in(client.place.path());
+        assert!(undo.args(["undo", "1", "-q"]).status().expect("runs").success());
+    };
+    undo(&client);
+    let said = client.done("ls", json!({}))["message"].to_string();
+    assert!(said.contains("the user took changes back: undid write_file (a.txt)"), "{said}");
+    let again = client.done("ls", json!({}))["message"].to_string();
+    assert!(!again.contains("took changes back"), "it is said once: {again}");
+    // What the agent undoes itself is no news.
+    client.done("write_file", json!({"path": "b.txt", "content": "1"}));
+    let own = client.done("undo", json!({}))["message"].to_string();
+    assert!(!own.contains("took changes back"), "{own}");
 }

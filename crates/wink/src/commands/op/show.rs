@@ -28,7 +28,6 @@ pub(super) struct OperationShown {
     /// The paths whose content after the operation is no longer known.
     pub(super) unknown: Vec<String>,
     /// The paths whose content before the operation is no longer known, because its snapshot is deleted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) forgotten: Vec<String>,
 }
 

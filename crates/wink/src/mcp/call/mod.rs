@@ -72,6 +72,7 @@ pub(super) async fn call(
         let unsaved = endpoint.keep_fork(tool, files.fork.as_deref());
         result.message += &unsaved.unwrap_or_default();
         result.message += &endpoint.keeping.note().unwrap_or_default();
+        result.message += &endpoint.taken_back_note().unwrap_or_default();
         // For the user who watches the server; over stdio there is no page, and nothing is kept.
         endpoint.calls().add(EndedCall {
             at,

@@ -24,6 +24,7 @@ use super::call::records;
 use super::declared_tools::{self, Common};
 use super::kept_forks::KeptForks;
 use super::sessions::Sessions;
+use crate::hooks::taken_back::Watch;
 use crate::project::forks::persisted::PersistedForks;
 use crate::window::calls::CallLog;
 
@@ -50,6 +51,8 @@ pub(crate) struct Endpoint {
     calls: CallLog,
     pub(super) keeping: AutoSnapshots,
     persisted: Option<PersistedForks>,
+    /// What the user takes back meanwhile; only a process that is one session tells its agent.
+    watch: Option<Arc<Watch>>,
     kept_forks: KeptForks,
     #[cfg(feature = "conformance-fixtures")]
     pub(super) has_fixtures: bool,
@@ -91,6 +94,7 @@ impl Endpoint {
             calls: CallLog::default(),
             keeping: AutoSnapshots::default(),
             persisted: None,
+            watch: None,
             kept_forks: KeptForks::default(),
             #[cfg(feature = "conformance-fixtures")]
             has_fixtures: false,
@@ -123,6 +127,8 @@ impl Endpoint {
     pub(crate) fn with_kept_forks(mut self, persisted: Option<PersistedForks>) -> Self {
         self.persisted.clone_from(&persisted);
         if let Some(kept) = persisted {
+            let files = self.context.workspace.as_ref().filter(|_| self.sessions.is_none());
+            self.watch = files.map(|files| Arc::new(Watch::begin(&kept.directory, files)));
             self.context.forks = kept.known_to(self.context.forks);
         }
         self
@@ -165,6 +171,12 @@ impl Endpoint {
     /// Returns the files that calls are about.
     pub(crate) fn files(&self) -> Option<Workspace> {
         self.context.workspace.clone()
+    }
+
+    /// Returns what a model should know that the user took back, if anything.
+    pub(super) fn taken_back_note(&self) -> Option<String> {
+        let text = self.watch.as_ref()?.look(self.context.workspace.as_ref()?)?;
+        Some(format!("\n{text}"))
     }
 
     /// Begins to serve: takes a snapshot of a directory that can be changed. Files in memory are lost with the
