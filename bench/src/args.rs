@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn an_unknown_case_is_refused_with_the_list() {
         let message = parse("--only memory-creat").unwrap_err().to_string();
-        for case in &cases::ALL {
+        for case in cases::ALL {
             assert!(message.contains(case.name), "{message}");
         }
     }

@@ -1,5 +1,6 @@
 //! The one table of cases. A new one is a file here and a line in the table.
 
+mod agents;
 mod archive;
 mod glob_host_vs_fd;
 mod grep;
@@ -20,7 +21,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 51] = [
+pub(crate) static ALL: &[Case] = &[
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -52,6 +53,7 @@ pub(crate) static ALL: [Case; 51] = [
     snapshot::CLI_VS_GIT,
     snapshot::STORE_SIZE_VS_GIT,
     snapshot::TRANSACTION_HOST,
+    snapshot::WRITE_NEW_DIRECTORY,
     snapshot::SNAPSHOT_MEMORY,
     snapshot::WRITE_AFTER_SNAPSHOT_MEMORY,
     snapshot::SNAPSHOT_100K,
@@ -72,6 +74,10 @@ pub(crate) static ALL: [Case; 51] = [
     mcp::SEARCH_VS_RUST,
     mcp::START,
     mcp::MANY,
+    agents::HOOK_PROMPT,
+    agents::HOOK_CALL,
+    agents::RUN_VS_BWRAP,
+    agents::RUN_VS_PLAIN,
 ];
 
 /// Finds a case by its exact name.

@@ -29,7 +29,7 @@ pub(crate) fn sort_lines() -> Tool {
     let description = "Sorts the lines of a text file in place.";
     Tool::new("sort_lines", description, Effect::Writes, |call, params: Params| {
         let path = call.path(&params.path)?;
-        // Read where it is changed, and only replaced if it is still what was read: nobody's work is lost.
+        // Read where it is changed, and only replaced if it is still what was read: no work is lost.
         let count = call.change(|files| {
             let content = files.open(&path)?.read_all()?;
             let text = str::from_utf8(&content).map_err(|_| not_text(&path))?;

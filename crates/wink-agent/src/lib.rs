@@ -48,7 +48,7 @@ pub use self::tool::budget::Budget;
 pub use self::tool::call::ToolCall;
 pub use self::tool::context::ToolContext;
 pub use self::tool::error::ToolError;
-pub use self::tool::result::ToolResult;
+pub use self::tool::result::{Image, ToolResult};
 pub use self::tool::set::Toolset;
 pub use self::tool::table::{call, find};
 pub use self::tool::{Effect, Family, Tool};

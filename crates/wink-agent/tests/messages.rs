@@ -45,12 +45,33 @@ fn read_file_numbers_lines_and_names_the_next_call() {
             &workspace(new),
             &[
                 ("read_file", json!({"path": "notes.txt"})),
-                ("read_file", json!({"path": "notes.txt", "offset": "1", "limit": 1})),
-                ("read_file", json!({"path": "notes.txt", "offset": 3})),
+                ("read_file", json!({"path": "notes.txt", "offset": "2", "limit": 1})),
+                ("read_file", json!({"path": "notes.txt", "offset": 4})),
                 ("read_file", json!({"path": "src/a.rs"})),
                 ("read_file", json!({"path": "z"})),
             ]
         ));
+    });
+}
+
+/// Models take the number that they see for the offset, and read one line further than they meant.
+#[test]
+fn the_offset_of_read_file_is_the_number_of_a_line() {
+    on_each_backend(|new| {
+        let files = new().build();
+        files.write("a", "one\ntwo\nthree\n").unwrap();
+        let context = ToolContext::over(&files);
+        for (offset, first) in
+            [(0, "     1\tone"), (1, "     1\tone"), (2, "     2\ttwo"), (3, "     3\tthree")]
+        {
+            let read =
+                wink_agent::call(&context, "read_file", json!({"path": "a", "offset": offset}));
+            let shown = read.message.lines().nth(1);
+            assert_eq!(shown, Some(first), "{offset}: {}", read.message);
+            assert_eq!(read.value["offset"], offset.max(1));
+        }
+        let page = wink_agent::call(&context, "read_file", json!({"path": "a", "limit": 1}));
+        assert!(page.message.contains(r#""offset":2"#), "{}", page.message);
     });
 }
 
@@ -300,12 +321,12 @@ fn a_line_longer_than_a_page_comes_in_parts() {
             &files,
             &[
                 ("read_file", json!({"path": "long"})),
-                ("read_file", json!({"path": "long", "offset": 1, "limit": 1})),
-                ("read_file", json!({"path": "long", "offset": 1, "column": 12})),
-                ("read_file", json!({"path": "long", "offset": 1, "column": 24})),
-                ("read_file", json!({"path": "long", "offset": 2, "column": 2})),
-                ("read_file", json!({"path": "long", "offset": 1, "column": 9})),
-                ("read_file", json!({"path": "long", "offset": 1, "column": 99})),
+                ("read_file", json!({"path": "long", "offset": 2, "limit": 1})),
+                ("read_file", json!({"path": "long", "offset": 2, "column": 12})),
+                ("read_file", json!({"path": "long", "offset": 2, "column": 24})),
+                ("read_file", json!({"path": "long", "offset": 3, "column": 2})),
+                ("read_file", json!({"path": "long", "offset": 2, "column": 9})),
+                ("read_file", json!({"path": "long", "offset": 2, "column": 99})),
                 ("read_file", json!({"path": "long", "offset": 9, "column": 1})),
             ]
         ));

@@ -180,13 +180,39 @@ fn apply_patch_says_why_nothing_was_changed() {
             update("src/a.rs", "@@ -1 +1 @@\n-fn a() {\n+1\nfn b() {\n"),
             update("twice.txt", "@@ -9 +9 @@\n-same\n+1\n"),
             update("name.txt", "@@ -2 +2 @@\n-second\n+2\n@@ -1 +1 @@\n-first\n+1\n"),
-            update("twice.txt", "@@ -1,0 +2 @@\n+1\n"),
+            update("twice.txt", "@@ -9,0 +10 @@\n+1\n"),
             update("name.txt", &format!("@@ -2 +2 @@\n-second\n{marker}\n+2\n")),
             update("name.txt", &format!("@@ -2 +2 @@\n{marker}\n-second\n")),
         ];
         let before = hash(&workspace);
         insta::assert_snapshot!(transcript(&workspace, &refused));
         assert_eq!(hash(&workspace), before);
+    });
+}
+
+/// Every model writes some of these; all of them were refused once.
+#[test]
+fn patches_are_read_as_models_write_them() {
+    on_each_backend(|new| {
+        let update = "*** Begin Patch\n*** Update File: name.txt\n@@\n-first\n+1\n*** End Patch";
+        let shell = format!("apply_patch <<'EOF'\n{update}\nEOF\n");
+        let fence = format!("```patch\n{update}\n```\n");
+        let indented = update.replace("*** ", "  *** ").replace("@@", "  @@");
+        let ending = update.replace("*** End", " *** End");
+        for patch in [update, &shell, &fence, &indented, &ending] {
+            let workspace = workspace(new);
+            let result = apply(&workspace, patch);
+            assert!(result.ok(), "{patch}\n{}", result.message);
+            assert_eq!(text(&workspace, "name.txt").lines().next(), Some("1"), "{patch}");
+        }
+        let add = "*** Begin Patch\n*** Update File: src/a.rs\n@@ fn b() {\n+    // below\n\
+                   *** Update File: name.txt\n@@\n+last\n*** End of File\n  *** Add File: new\n+new\n *** End Patch\n";
+        let workspace = workspace(new);
+        let result = apply(&workspace, add);
+        assert!(result.ok(), "{}", result.message);
+        assert!(text(&workspace, "src/a.rs").contains("fn b() {\n    // below\n    two();"));
+        assert!(text(&workspace, "name.txt").trim_end().ends_with("\nlast"));
+        assert_eq!(text(&workspace, "new"), "new\n");
     });
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::filesystem::BackendKind;
+
 /// Options of a host directory.
 ///
 /// ```
@@ -20,6 +22,10 @@ pub struct HostOptions {
     /// A file, outside the directory, that remembers from one process to the next which files are
     /// known to be unchanged; without one, the first capture of each process reads everything.
     pub index: Option<PathBuf>,
+    /// The kind that the backend gives as its own, for one of another crate that is made of it.
+    pub kind: Option<BackendKind>,
+    /// User and group that new files and directories belong to, where this process may give them away.
+    pub owner: Option<(u32, u32)>,
 }
 
 impl HostOptions {
@@ -27,6 +33,20 @@ impl HostOptions {
     #[must_use]
     pub fn component_walk(mut self, component_walk: bool) -> Self {
         self.component_walk = component_walk;
+        self
+    }
+
+    /// Sets the kind that the backend gives as its own.
+    #[must_use]
+    pub fn kind(mut self, kind: BackendKind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Sets the user and the group that new files and directories belong to.
+    #[must_use]
+    pub fn owner(mut self, user: u32, group: u32) -> Self {
+        self.owner = Some((user, group));
         self
     }
 

@@ -149,7 +149,7 @@ pub use self::tree::scope::{Exclusions, Scope};
 pub use self::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use self::util::progress::{Figures, Progress};
 pub use self::workspace::{
-    Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, ResolveError,
-    RestoreOptions, SnapshotOptions, StateRef, TakenSnapshot, Undone, Unresolved, Workspace,
-    WorkspaceBuilder,
+    CallOperations, Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt,
+    ResolveError, RestoreOptions, SnapshotOptions, StateRef, TakenSnapshot, Undone, Unresolved,
+    Workspace, WorkspaceBuilder,
 };

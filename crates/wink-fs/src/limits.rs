@@ -68,7 +68,7 @@ impl Default for Limits {
             max_grep_matches: 1_000,
             max_line_bytes: 1_000,
             max_pattern_bytes: 1024,
-            max_regex_bytes: 1024 * 1024,
+            max_regex_bytes: 100 * 1024 * 1024,
             max_search_time: Duration::from_secs(30),
         }
     }

@@ -245,6 +245,7 @@ fn read_only(mut backend: impl Backend + 'static) {
     assert_eq!(kind(fs.write("d/new", "")), ErrorKind::ReadOnly);
     assert_eq!(kind(fs.delete("f")), ErrorKind::ReadOnly);
     assert_eq!(kind(fs.mkdir("d")), ErrorKind::ReadOnly);
+    assert_eq!(fs.stage().unwrap_err().kind(), ErrorKind::ReadOnly, "not even beside the files");
     assert_eq!(kind(fs.rename("f", "g")), ErrorKind::ReadOnly);
     assert_eq!(kind(fs.as_agent("write", |fs| fs.create_dir(&path))), ErrorKind::ReadOnly);
     assert_eq!(fs.read("f").unwrap().content, "kept");

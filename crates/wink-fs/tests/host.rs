@@ -12,8 +12,8 @@ use crate::common::again;
 use rustix::mount::{MountFlags, UnmountFlags};
 use tempfile::TempDir;
 use wink_fs::{
-    Content, ContentHash, Durability, ErrorKind, FileMode, HostBackend, PutOptions, RESERVED_NAME,
-    Workspace, WriteMode, WriteOptions,
+    BackendKind, Content, ContentHash, Durability, ErrorKind, FileMode, HostBackend, HostOptions,
+    PutOptions, RESERVED_NAME, Workspace, WriteMode, WriteOptions,
 };
 
 use crate::common::size::size;
@@ -136,7 +136,7 @@ fn fault_34_what_lies_beside_a_journal_that_cannot_be_read_is_kept() {
         let left = scene.beside(RESERVED_NAME).join("1-2-3-4");
         std::fs::create_dir_all(&left).unwrap();
         std::fs::write(left.join("journal"), journal).unwrap();
-        std::fs::write(left.join("7"), "somebody's only copy").unwrap();
+        std::fs::write(left.join("7"), "the only copy").unwrap();
         scene.open().write("a", "x").unwrap();
         assert_eq!(names(&left), ["7", "journal"]);
         assert_eq!(names(&scene.root("")), ["a"]);
@@ -728,5 +728,42 @@ fn a_root_that_cannot_be_opened_is_refused_without_its_path() {
         let error = Workspace::host(scene.root(root)).unwrap_err();
         assert_eq!(error.kind(), kind);
         assert!(!error.to_string().contains(scene.0.path().to_str().unwrap()), "{error}");
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn what_is_made_belongs_to_the_owner_that_was_set() {
+    let scene = Scene::new();
+    let options = HostOptions::default().owner(4321, 4322).kind(BackendKind::Other("test"));
+    let backend = HostBackend::open_ambient_with(scene.root(""), &options).unwrap();
+    let files = Workspace::builder(backend).build();
+    assert_eq!(files.properties().backend.as_str(), "test");
+    let other = Workspace::memory();
+    other.write("from/elsewhere.txt", "x").unwrap();
+    other.symlink("from/link", b"elsewhere.txt").unwrap();
+    let archive = scene.beside("other.zip");
+    other.export_archive(&archive).unwrap();
+    files.import_archive(&archive).unwrap();
+    files.mkdir("made/deep").unwrap();
+    files.write("made/file", "x").unwrap();
+    files.write("made/file", "replaced").unwrap();
+    files.symlink("made/link", b"file").unwrap();
+    files.copy("made", "copied").unwrap();
+    for name in [
+        "from",
+        "from/elsewhere.txt",
+        "from/link",
+        "made",
+        "made/deep",
+        "made/file",
+        "made/link",
+        "copied",
+        "copied/deep",
+        "copied/file",
+        "copied/link",
+    ] {
+        let found = std::fs::symlink_metadata(scene.root(name)).unwrap();
+        assert_eq!((found.uid(), found.gid()), (4321, 4322), "{name}");
     }
 }

@@ -325,3 +325,28 @@ fn what_a_program_saves_through_a_mapping_is_captured() {
     files.undo().unwrap();
     assert!(scene.read("a").starts_with("again"));
 }
+
+/// Once, it could not be shown: the snapshot of the step was deleted, and nothing else was looked for.
+#[test]
+fn what_a_program_wrote_into_a_file_that_an_undo_displaced_can_still_be_shown() {
+    let scene = Scene::new();
+    let files = scene.open();
+    let base = files.find_snapshot("base").unwrap();
+    files.restore(&base).unwrap();
+    let mut program = scene.open_to_append("a");
+    files.undo().unwrap();
+    let undo = files.operations().unwrap().last().unwrap().sequence;
+    program.write_all(b", and more").unwrap();
+    drop(program);
+    files.write("d/b", "changed").unwrap();
+    files.restore(&base).unwrap();
+
+    let trees = files.operation_trees(undo).unwrap();
+    let displaced = trees.before.open(&trees.paths[0]).unwrap().read_all().unwrap();
+    assert_eq!(String::from_utf8_lossy(&displaced), "as it began, and more");
+    let names = |paths: &[TreePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&trees.paths), names(&trees.forgotten)),
+        (vec!["a".into()], vec!["d".into()])
+    );
+}

@@ -17,7 +17,7 @@ use wink_fs::{
     WriteMode, WriteOptions,
 };
 
-const SECRET: &str = "the content of a file outside, which nobody may see or change";
+const SECRET: &str = "the content of a file outside, which no call may see or change";
 
 /// Names the directory in which this program, started again, swaps.
 const SWAP_IN: &str = "WINK_SWAP_IN";

@@ -1,9 +1,11 @@
 //! The wink binary.
 
 mod cli;
+mod clients;
 mod commands;
 mod demo;
 mod error;
+mod hooks;
 mod json;
 mod mcp;
 mod project;
@@ -22,6 +24,7 @@ use crate::ui::answer::{self, Answer};
 use crate::ui::output::Output;
 
 fn main() -> ExitCode {
+    wink_sandbox::launch();
     signals::survive_limits();
     completion::answer();
     let (output, result) = match help::parse() {
@@ -35,7 +38,10 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Answer, CliError> {
-    let context = Context::new(&cli.global)?;
+    let context = match Context::new(&cli.global) {
+        Err(failure) if cli.command.is_hook() => return Ok(commands::hook_failed(&failure)),
+        context => context?,
+    };
     logging::begin(&context, cli.global.log.as_ref(), cli.global.verbose)?;
     tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
     if cli.global.json && !cli.command.handles_signals() {

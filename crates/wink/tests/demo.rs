@@ -160,7 +160,7 @@ fn a_demo_keeps_away_from_the_files_of_a_person() {
 #[test]
 fn an_unnamed_session_has_no_record() {
     let server = Server::start();
-    let get = POST.replace("POST /mcp", "GET /api/v1/sessions/nobody");
+    let get = POST.replace("POST /mcp", "GET /api/v1/sessions/unknown");
     assert_eq!(server.send(&get, "").status(), 404);
     let without_token = get.replace("{token}", "x");
     assert_eq!(server.send(&without_token, "").status(), 401);
@@ -189,5 +189,5 @@ fn a_token_is_not_sent_to_a_program_in_the_place_of_a_stopped_server() {
     let shown = text(&demo(place.path(), &place.path().join("dump")));
     assert!(shown.contains("served for this demo alone"), "{shown}");
     listener.set_nonblocking(true).expect("a listener");
-    assert!(listener.accept().is_err(), "nobody came");
+    assert!(listener.accept().is_err(), "no client came");
 }

@@ -251,7 +251,7 @@ fn a3_65_clients_without_the_token_do_not_keep_others_out() {
         for _ in 0..10 {
             let given = give(2 * PLACES);
             while connected.load(Ordering::Relaxed) < given {
-                assert!(began.elapsed() < Duration::from_secs(60), "nobody new gets a place");
+                assert!(began.elapsed() < Duration::from_secs(60), "no new client gets a place");
                 std::thread::sleep(Duration::from_millis(1));
             }
             give(PLACES / 2);

@@ -11,6 +11,8 @@ mod http_guard;
 mod mcp;
 mod mcp_stdio;
 mod node_clients;
+#[cfg(target_os = "linux")]
+mod podman;
 mod python_client;
 mod serve;
 mod serve_killed;

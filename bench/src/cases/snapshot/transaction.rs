@@ -22,7 +22,7 @@ pub(crate) const TRANSACTION_HOST: Case = Case::new(
 );
 
 const FEW: usize = 100;
-const BUDGET_MS: f64 = 1.0;
+const BUDGET_MS: f64 = 0.1;
 const WRITES: usize = 200;
 
 /// As many operations as are kept and more, so that an old one goes with each that comes.

@@ -26,6 +26,8 @@ pub struct Executed {
     pub duration: Duration,
     /// Whether it was ended by the timeout.
     pub timed_out: bool,
+    /// What else the caller should know about the run.
+    pub note: Option<String>,
 }
 
 /// How a program ended.
@@ -63,7 +65,7 @@ impl Executed {
     pub fn ended(ended: Ended) -> Self {
         let stdout = Output::default();
         let stderr = Output::default();
-        Self { ended, stdout, stderr, duration: Duration::ZERO, timed_out: false }
+        Self { ended, stdout, stderr, duration: Duration::ZERO, timed_out: false, note: None }
     }
 
     /// Sets its standard output.
@@ -84,6 +86,13 @@ impl Executed {
     #[must_use]
     pub fn duration(mut self, duration: Duration) -> Self {
         self.duration = duration;
+        self
+    }
+
+    /// Sets what else the caller should know.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
         self
     }
 

@@ -1,11 +1,11 @@
 //! Running programs for a model.
 //!
 //! A context without an [`Executor`] runs none. The embedding program chooses one: [`ScriptedExecutor`] runs
-//! nothing, [`HostExecutor`] runs anything.
+//! nothing, [`HostExecutor`] runs programs on this machine, in a sandbox or not.
 
 mod command;
 mod executed;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod host;
 mod output;
 mod outputs;
@@ -22,9 +22,9 @@ use crate::tool::error::ToolError;
 
 pub use self::command::{Command, Program};
 pub use self::executed::{Ended, Executed};
-#[cfg(unix)]
-pub use self::host::HostExecutor;
-pub use self::output::Output;
+#[cfg(target_os = "linux")]
+pub use self::host::{HostExecutor, run_process};
+pub use self::output::{Output, OutputCollector};
 pub use self::outputs::Outputs;
 pub use self::scripted::ScriptedExecutor;
 
@@ -68,8 +68,16 @@ pub trait Executor: Send + Sync + fmt::Debug {
         stop: &Stop,
     ) -> Result<Executed, ToolError>;
 
+    /// Returns what the operation log adds to the name of the tool, such as that there was no sandbox.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the longest timeout that a call may set.
     fn max_timeout(&self) -> Duration {
         MAX_TIMEOUT
     }
+
+    /// Ends what the executor keeps between programs, such as a container, and a program that still runs.
+    fn stop(&self) {}
 }

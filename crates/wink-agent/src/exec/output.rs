@@ -1,6 +1,7 @@
 //! What a program prints: the beginning and the end are kept, the rest is counted.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::Write as _;
 
 use super::outputs::{Outputs, SavedOutput};
@@ -33,6 +34,8 @@ pub struct Output {
     tail: VecDeque<u8>,
     total: u64,
     saved: Option<String>,
+    /// The path by which the next programs read it.
+    shared: Option<String>,
 }
 
 impl Output {
@@ -60,11 +63,22 @@ impl Output {
             return String::from_utf8_lossy(&[&self.head[..], &tail].concat()).into_owned();
         }
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
+        let more = match &self.shared {
+            Some(path) => format!(
+                "all of it is in {path} for the next commands, such as `sed -n 100,200p {path}`"
+            ),
+            None => MORE.to_owned(),
+        };
         format!(
-            "{}\n[… {left_out} bytes left out; {MORE} …]\n{}",
+            "{}\n[… {left_out} bytes left out; {more} …]\n{}",
             String::from_utf8_lossy(&self.head),
             String::from_utf8_lossy(&tail)
         )
+    }
+
+    /// Says by which path the next programs read it.
+    pub(super) fn share_as(&mut self, path: String) {
+        self.shared = Some(path);
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -93,7 +107,16 @@ impl From<String> for Output {
 }
 
 /// Collects a program's output, and saves all of it once it exceeds what is kept in memory.
-pub(super) struct Collector {
+///
+/// ```
+/// use wink_agent::exec::{OutputCollector, Outputs};
+///
+/// let mut collector = OutputCollector::new(&Outputs::temporary().unwrap(), "stdout");
+/// collector.take(b"hello, ");
+/// collector.take(b"world");
+/// assert_eq!(collector.output().text(), "hello, world");
+/// ```
+pub struct OutputCollector {
     output: Output,
     outputs: Outputs,
     name: &'static str,
@@ -101,14 +124,22 @@ pub(super) struct Collector {
     is_lost: bool,
 }
 
-impl Collector {
-    pub(super) fn new(outputs: &Outputs, name: &'static str) -> Self {
+impl fmt::Debug for OutputCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputCollector").field("total", &self.output.total).finish_non_exhaustive()
+    }
+}
+
+impl OutputCollector {
+    /// Creates a collector; saved output has this name and a number.
+    pub fn new(outputs: &Outputs, name: &'static str) -> Self {
         let output = Output::default();
         let outputs = outputs.clone();
         Self { output, outputs, name, file: None, is_lost: false }
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    /// Adds what was printed.
+    pub fn take(&mut self, bytes: &[u8]) {
         let so_far = self.output.total;
         if self.file.is_none() && !self.is_lost && so_far as usize + bytes.len() > HEAD + TAIL {
             self.begin_file();
@@ -141,7 +172,8 @@ impl Collector {
         }
     }
 
-    pub(super) fn output(&self) -> Output {
+    /// Returns what was collected so far.
+    pub fn output(&self) -> Output {
         self.output.clone()
     }
 }
@@ -162,7 +194,7 @@ mod tests {
     #[test]
     fn of_a_flood_the_beginning_and_the_end_are_kept_and_all_is_saved() {
         let outputs = Outputs::temporary().unwrap();
-        let mut collector = Collector::new(&outputs, "stdout");
+        let mut collector = OutputCollector::new(&outputs, "stdout");
         let flood: Vec<u8> = (0..1_000_000_u32).map(|n| b'a' + (n % 26) as u8).collect();
         flood.chunks(7_777).for_each(|chunk| collector.take(chunk));
         let output = collector.output();

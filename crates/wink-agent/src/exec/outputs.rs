@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tempfile::{NamedTempFile, TempDir};
@@ -26,15 +26,41 @@ pub struct Outputs(Arc<Kept>);
 const MOST: usize = 32;
 
 struct Kept {
-    directory: TempDir,
+    directory: Place,
     names: Mutex<VecDeque<String>>,
+}
+
+enum Place {
+    Temporary(TempDir),
+    Given(PathBuf),
 }
 
 impl Outputs {
     /// Creates a directory that is deleted with its last handle.
     pub fn temporary() -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("wink-output-").tempdir()?;
-        Ok(Self(Arc::new(Kept { directory, names: Mutex::default() })))
+        Ok(Self(Arc::new(Kept { directory: Place::Temporary(directory), names: Mutex::default() })))
+    }
+
+    /// Uses a directory that stays, with the outputs in it; makes it if it is missing.
+    ///
+    /// No program that is run may be able to write to it.
+    #[allow(clippy::disallowed_methods, reason = "the caller names a directory of its own")]
+    pub fn kept_in(directory: impl Into<PathBuf>) -> io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        let directory = directory.into();
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+        let mut known = Vec::new();
+        for entry in std::fs::read_dir(&directory)? {
+            let entry = entry?;
+            known.push((
+                entry.metadata()?.modified()?,
+                entry.file_name().to_string_lossy().into_owned(),
+            ));
+        }
+        known.sort();
+        let names = known.into_iter().map(|(_, name)| name).collect();
+        Ok(Self(Arc::new(Kept { directory: Place::Given(directory), names: Mutex::new(names) })))
     }
 
     /// Reads an output by the name that a result gave.
@@ -48,9 +74,12 @@ impl Outputs {
         }
     }
 
-    /// Returns the directory, which is also the home of programs.
+    /// Returns the directory.
     pub(super) fn directory(&self) -> &Path {
-        self.0.directory.path()
+        match &self.0.directory {
+            Place::Temporary(directory) => directory.path(),
+            Place::Given(directory) => directory,
+        }
     }
 
     pub(super) fn begin(&self, name: &str) -> io::Result<SavedOutput> {
@@ -71,7 +100,7 @@ impl Outputs {
         if names.len() > MOST
             && let Some(oldest) = names.pop_front()
         {
-            // A program may have deleted it, because it is in the home of programs.
+            // Without a sandbox, a program may have deleted it.
             let _ = std::fs::remove_file(self.directory().join(oldest));
         }
     }
@@ -116,5 +145,16 @@ mod tests {
             (0..MOST + 1).map(|_| outputs.begin("stdout").unwrap().name().to_owned()).collect();
         assert!(outputs.read(&names[0]).is_err());
         assert!(names[1..].iter().all(|name| outputs.read(name).is_ok()));
+    }
+
+    #[test]
+    fn a_directory_that_stays_keeps_the_newest_outputs_of_all_processes() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("outputs");
+        let first = Outputs::kept_in(&place).unwrap().begin("stdout").unwrap().name().to_owned();
+        let later = Outputs::kept_in(&place).unwrap();
+        assert!(later.read(&first).is_ok());
+        (0..MOST).for_each(|_| drop(later.begin("stdout").unwrap()));
+        assert!(later.read(&first).is_err());
     }
 }

@@ -80,7 +80,10 @@ impl ToolCall<'_> {
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, ToolError>,
     ) -> Result<(Executed, Option<Execution>), ToolError> {
         let files = self.everything()?;
-        let done = files.as_executor(self.name(), |place| self.caught(|| work(place)));
+        let remark = self.context().executor.as_ref().and_then(|it| it.remark());
+        let name =
+            remark.map_or(self.name().to_owned(), |remark| format!("{}, {remark}", self.name()));
+        let done = files.as_executor(&name, |place| self.caught(|| work(place)));
         done.map_err(|refusal| {
             if was_ended(refusal.kind()) {
                 self.may_have_changed();
@@ -107,6 +110,10 @@ fn message(executed: &Executed, said: &str) -> String {
     } else {
         format!("The program {} after {took}.", executed.ended)
     };
+    if let Some(note) = &executed.note {
+        message.push('\n');
+        message.push_str(note);
+    }
     for (name, output) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
         message.push_str(&printed(name, output));
     }

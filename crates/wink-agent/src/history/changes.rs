@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{
     Changed, ConflictKind, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict,
-    OperationChange, Snapshot, SnapshotId, TreePath,
+    OperationChange, Skipped, Snapshot, SnapshotId, TreePath, Workspace,
 };
 
 use crate::tool::error::ToolError;
@@ -203,8 +203,28 @@ pub(crate) fn kept(saved: Option<SnapshotId>) -> String {
     })
 }
 
-/// Lists the exclusions, so that a model does not take what they match for unchanged.
-pub(crate) fn excluded<'p>(patterns: impl IntoIterator<Item = &'p str>) -> String {
+/// Names what is missing, with the reason.
+pub(crate) fn missing<'a>(head: &str, all: impl Iterator<Item = &'a Skipped>) -> String {
+    let all: Vec<_> = all.collect();
+    let shown: String =
+        all.iter().take(MOST).map(|it| format!("\n{}: {}", it.path, it.why)).collect();
+    match all.len().saturating_sub(MOST) {
+        _ if all.is_empty() => String::new(),
+        0 => format!("\n{head}:{shown}"),
+        more => format!("\n{head}:{shown}\n… and {more} more."),
+    }
+}
+
+/// The exclusion that every workspace in which there may be a Git repository has.
+const GIT: &str = "/.git";
+
+/// Lists the exclusions, so that a model does not take what they match for unchanged; `.git` only if it is there.
+pub(crate) fn excluded<'p>(
+    files: &Workspace,
+    patterns: impl IntoIterator<Item = &'p str>,
+) -> String {
+    let has_git = TreePath::parse(GIT).is_ok_and(|git| files.tree().stat(&git).is_ok());
+    let patterns = patterns.into_iter().filter(|pattern| has_git || *pattern != GIT);
     excluded_list(patterns).map_or(String::new(), |list| format!("\nExcluded by setting: {list}."))
 }
 

@@ -38,8 +38,14 @@ pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, ToolError> 
     }
     let elsewhere = given.map_or(Ok(None), |name| forks.elsewhere(name));
     let fork = elsewhere.map_err(changes::refusal)?;
-    let snapshot = files.resolve_with_fork(name, fork).map_err(unresolved)?;
-    Ok(State::At(snapshot.map_or(StateRef::Live, |it| it.id.into())))
+    match files.resolve_with_fork(name, fork) {
+        Ok(snapshot) => Ok(State::At(snapshot.map_or(StateRef::Live, |it| it.id.into()))),
+        // It can be read and compared all the same.
+        Err(error) => match error.state() {
+            Some(state) => Ok(State::At(state)),
+            None => Err(unresolved(error)),
+        },
+    }
 }
 
 /// Words why a name resolves to no state.
@@ -56,13 +62,26 @@ fn unresolved(error: ResolveError) -> ToolError {
         Unresolved::TooShort => {
             format!("`{name}` is too short for the id of a snapshot; give more of the id.")
         }
-        Unresolved::NoSnapshotAfter(sequence) => format!(
-            "No snapshot holds the files as operation {sequence} left them; call history to see which snapshots \
-             there are."
-        ),
+        Unresolved::NoSnapshotAfter(sequence) => return no_snapshot("as", *sequence),
+        Unresolved::NoSnapshotBefore(sequence) => return no_snapshot("before", *sequence),
         _ => format!("There is no snapshot `{name}`; call history to see which there are."),
     };
     ToolError::from(Error::from(error)).reworded(message)
+}
+
+/// Refuses a state that was only put together where a snapshot is needed.
+fn no_snapshot(side: &str, operation: u64) -> ToolError {
+    let state = if side == "before" {
+        format!("before operation {operation}")
+    } else {
+        format!("as operation {operation} left them")
+    };
+    ToolError::new(
+        ErrorKind::SnapshotNotFound,
+        format!(
+            "No snapshot holds the files {state}; compare with it, or call history to see which snapshots there are."
+        ),
+    )
 }
 
 fn tagged(files: &Workspace, name: &str) -> Result<Option<Snapshot>, ToolError> {
@@ -137,6 +156,10 @@ impl State {
     /// Returns the snapshot; of a fork one is taken, and the current files are an error.
     pub(crate) fn snapshot(&self, files: &Workspace) -> Result<Snapshot, ToolError> {
         let found = match self {
+            Self::At(StateRef::AfterOperation(number)) => return Err(no_snapshot("as", *number)),
+            Self::At(StateRef::BeforeOperation(number)) => {
+                return Err(no_snapshot("before", *number));
+            }
             Self::At(at) => files.find_snapshot(at.clone()),
             Self::Fork(fork, name) => files.snapshot_fork(fork, &format!("fork {name}")),
         };

@@ -50,4 +50,5 @@ pub use self::rendered::{OfferedTool, RenderedPrompt};
 pub use self::section::Section;
 pub use self::template::PromptTemplate;
 pub use self::workspace::WorkspaceSection;
+pub use self::workspace::sandbox::{Sandbox, SandboxSection};
 pub use self::workspace::vfs::VfsSection;

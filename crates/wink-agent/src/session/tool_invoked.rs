@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use wink_fs::SnapshotId;
+use wink_fs::StateRef;
 
 use super::moment;
 use super::slices::bounded::BoundedText;
@@ -57,10 +57,14 @@ pub struct ToolInvoked {
     pub duration_us: u64,
     /// Whether it succeeded.
     pub success: bool,
-    /// The snapshot that was taken or restored last when it began, if any.
+    /// The name of the state before it: the id of a snapshot, `op:N` or `op:N-` (before operation N). `None` if there was
+    /// neither a snapshot nor an operation yet.
     pub snapshot_before: Option<String>,
-    /// The snapshot that was taken or restored last when it ended: another one if the call did that.
+    /// The name of the state after it, in the same way.
     pub snapshot_after: Option<String>,
+    /// The numbers of the operations by which it changed files; the operations carry the id of the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<u64>,
     /// The fields of a dump that this version does not know, which are written back unchanged.
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -87,6 +91,7 @@ impl ToolInvoked {
             success: false,
             snapshot_before: None,
             snapshot_after: None,
+            operations: Vec::new(),
             rest: Map::new(),
         }
     }
@@ -134,11 +139,18 @@ impl ToolInvoked {
         self
     }
 
-    /// Sets the snapshots that were taken or restored last when it began and when it ended.
+    /// Sets the states before and after it.
     #[must_use]
-    pub fn snapshots(mut self, before: Option<SnapshotId>, after: Option<SnapshotId>) -> Self {
+    pub fn states(mut self, before: Option<StateRef>, after: Option<StateRef>) -> Self {
         self.snapshot_before = before.map(|id| id.to_string());
         self.snapshot_after = after.map(|id| id.to_string());
+        self
+    }
+
+    /// Sets the operations by which it changed files.
+    #[must_use]
+    pub fn operations(mut self, numbers: Vec<u64>) -> Self {
+        self.operations = numbers;
         self
     }
 }

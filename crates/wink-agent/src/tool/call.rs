@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wink_fs::search::Stop;
-use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
+use wink_fs::{
+    CallOperations, ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath,
+    Workspace,
+};
 
 use crate::file_index::Changing;
 use crate::history::changes;
@@ -34,6 +37,8 @@ pub struct ToolCall<'c> {
     tool: &'c Tool,
     context: &'c ToolContext,
     workspace: Workspace,
+    /// What the workspace collects for the record of the call.
+    recorded: Option<Arc<CallOperations>>,
     /// The operations of the call so far.
     operations: Mutex<Vec<u64>>,
     /// Whether it may have changed files that cannot be rolled back, because there is no history.
@@ -43,12 +48,16 @@ pub struct ToolCall<'c> {
 }
 
 impl<'c> ToolCall<'c> {
-    pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, ToolError> {
-        let workspace = context.files()?;
+    pub(crate) fn new(
+        tool: &'c Tool,
+        context: &'c ToolContext,
+        recorded: Option<Arc<CallOperations>>,
+    ) -> Result<Self, ToolError> {
+        let workspace = for_call(context.files()?, recorded.as_ref());
         let stays = AtomicBool::new(false);
         let operations = Mutex::default();
         let events = Mutex::default();
-        Ok(Self { tool, context, workspace, operations, stays, events })
+        Ok(Self { tool, context, workspace, recorded, operations, stays, events })
     }
 
     /// Runs the tool's function.
@@ -185,6 +194,7 @@ impl<'c> ToolCall<'c> {
         if let (false, false, Some(files)) =
             (result.ok(), changed.is_empty(), &self.context.workspace)
         {
+            let files = for_call(files.clone(), self.recorded.as_ref());
             result.message += &rollback_remainder(files.retract(&changed));
         }
         if !result.ok() && self.stays.load(Ordering::Relaxed) {
@@ -271,6 +281,10 @@ impl<'c> ToolCall<'c> {
     pub fn has_seen(&self, hash: &ContentHash) -> bool {
         self.context.seen.as_ref().is_some_and(|seen| seen.contains(hash))
     }
+}
+
+fn for_call(files: Workspace, recorded: Option<&Arc<CallOperations>>) -> Workspace {
+    recorded.map(|call| files.for_call(call)).unwrap_or(files)
 }
 
 /// Describes what the rollback of a failed call left behind.

@@ -73,6 +73,9 @@ pub struct ToolContext {
     pub caller_parameters: &'static [&'static str],
     /// Whether callers can name a fork to tools that work in one, with the parameter `fork`.
     pub are_forks_reachable: bool,
+    /// Whether the caller shows the data of results and not their text: then the data has the contents, and the text
+    /// only what the data does not say.
+    pub wants_data: bool,
 }
 
 impl ToolContext {

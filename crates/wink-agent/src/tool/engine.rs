@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use uuid::Uuid;
-use wink_fs::{ErrorKind, SnapshotId, Workspace};
+use wink_fs::{CallOperations, ErrorKind, StateRef, Workspace};
 
 use crate::schema::aliases;
 use crate::session::{Session, ToolInvoked};
@@ -15,24 +15,50 @@ use crate::tool::Tool;
 use crate::tool::budget::Budget;
 use crate::tool::call::ToolCall;
 use crate::tool::context::ToolContext;
+use crate::tool::control_characters;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 
 impl Tool {
     /// Calls the tool, and records the call in the session; a failure is a result too, worded for the model.
     pub fn call(&self, context: &ToolContext, arguments: Value) -> ToolResult {
-        let Some(session) = &context.session else { return attempt(self, context, arguments) };
+        let Some(session) = &context.session else {
+            let operations = context.call_id.clone().map(CallOperations::new);
+            return attempt(self, context, operations, arguments);
+        };
         let began = Instant::now();
         let mut record = begun(self.name, session, context, &arguments);
         if let Some(mode) = aliases::mode_of(self.input_schema(), &arguments) {
             record = record.mode(mode);
         }
+        let operations = CallOperations::new(record.call_id.clone());
         let before = current(context);
-        let result = attempt(self, context, arguments);
+        let result = attempt(self, context, Some(operations.clone()), arguments);
         let record = record.result(&result.message, result.ok()).duration(began.elapsed());
-        tell(session, context, record.snapshots(before, current(context)));
+        let done = operations.numbers();
+        let states = states_around(&done, before, current(context));
+        tell(session, context, record.states(states.0, states.1).operations(done));
         result
     }
+}
+
+/// Returns the states before and after a call with these operations, where `known` are the states that the process
+/// knew then.
+///
+/// What another process or program changed since the known state is no part of the call, so its operations tell.
+fn states_around(
+    operations: &[u64],
+    known_before: Option<StateRef>,
+    known_after: Option<StateRef>,
+) -> (Option<StateRef>, Option<StateRef>) {
+    let (Some(first), Some(last)) = (operations.first(), operations.last()) else {
+        return (known_before, known_after);
+    };
+    let after = match known_after {
+        Some(StateRef::Snapshot(id)) => StateRef::Snapshot(id),
+        _ => StateRef::AfterOperation(*last),
+    };
+    (Some(StateRef::BeforeOperation(*first)), Some(after))
 }
 
 /// Fails a call of a tool that does not exist; it counts and is recorded like any other.
@@ -46,7 +72,7 @@ pub(crate) fn refuse(
     if let Some(session) = &context.session {
         let record = begun(name, session, context, arguments);
         let current = current(context);
-        let record = record.result(&result.message, false).snapshots(current, current);
+        let record = record.result(&result.message, false).states(current.clone(), current);
         tell(session, context, record);
     }
     result
@@ -77,28 +103,42 @@ fn parameters(context: &ToolContext, arguments: &Value) -> String {
     written.unwrap_or_default()
 }
 
-/// Returns the snapshot that was taken or restored last.
-fn current(context: &ToolContext) -> Option<SnapshotId> {
-    context.workspace.as_ref().and_then(Workspace::known_snapshot_id)
+/// Returns the state that the files are in.
+fn current(context: &ToolContext) -> Option<StateRef> {
+    context.workspace.as_ref().and_then(Workspace::known_state)
 }
 
 /// Runs the tool if it may begin; errors and panics become results.
-fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
-    let call = match begin(tool, context) {
+fn attempt(
+    tool: &Tool,
+    context: &ToolContext,
+    operations: Option<Arc<CallOperations>>,
+    arguments: Value,
+) -> ToolResult {
+    let call = match begin(tool, context, operations) {
         Ok(call) => call,
         Err(refusal) => return refusal.into(),
     };
     let done = catch_unwind(AssertUnwindSafe(|| call.run(arguments)));
     let done = done.unwrap_or_else(|_| Err(broke_off(tool)));
-    call.ended(
-        done.map_err(|refusal| refusal.naming_also(tool.input_schema(), context.caller_parameters)),
-    )
+    let mut result =
+        call.ended(done.map_err(|refusal| {
+            refusal.naming_also(tool.input_schema(), context.caller_parameters)
+        }));
+    if let Some(escaped) = control_characters::escaped(&result.message) {
+        result.message = escaped;
+    }
+    result
 }
 
-fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, ToolError> {
+fn begin<'c>(
+    tool: &'c Tool,
+    context: &'c ToolContext,
+    operations: Option<Arc<CallOperations>>,
+) -> Result<ToolCall<'c>, ToolError> {
     context.follower.iter().try_for_each(|it| context.check_session(it.session(), tool.name))?;
     counted(context)?;
-    ToolCall::new(tool, context)
+    ToolCall::new(tool, context, operations)
 }
 
 /// Counts a call; an error if it is cancelled, late or over budget.

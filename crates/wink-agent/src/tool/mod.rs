@@ -6,6 +6,7 @@
 pub(crate) mod budget;
 pub(crate) mod call;
 pub(crate) mod context;
+pub(crate) mod control_characters;
 pub(crate) mod engine;
 pub(crate) mod error;
 pub(crate) mod result;

@@ -34,6 +34,9 @@ impl Toolset {
     /// The history tools, for agents that have file tools of their own.
     pub const HISTORY: Self = Self(&[Family::History]);
 
+    /// The tools that run programs.
+    pub(crate) const EXECUTION: Self = Self(&[Family::Execution]);
+
     /// All tools; those that run programs need an executor in the context.
     pub const ALL: Self = Self(&[Family::Files, Family::History, Family::Execution]);
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wink_fs::Workspace;
+use wink_fs::{Snapshot, SnapshotId, Workspace};
 
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
@@ -100,11 +100,21 @@ fn make(
         from.map(|id| id.short()).unwrap_or_default(),
         json!({"name": name})
     );
-    let message =
-        message + unreachable_note(call) + &changes::excluded(files.excluded().patterns());
+    let message = message
+        + &incomplete(files, from)?
+        + unreachable_note(call)
+        + &changes::excluded(files, files.excluded().patterns());
     let name = Some(name.to_owned());
     let from = Some(from.map(|id| id.to_string()));
     Ok(ToolResult::success(message, Answer { name, from, ..Answer::default() }))
+}
+
+/// Names what the snapshot that a fork starts from lacks.
+fn incomplete(files: &Workspace, from: Option<SnapshotId>) -> Result<String, ToolError> {
+    let snapshot =
+        from.map(|from| files.find_snapshot(from).map_err(changes::refusal)).transpose()?;
+    let missing = snapshot.iter().flat_map(Snapshot::missing);
+    Ok(changes::missing("The snapshot is incomplete, so the fork lacks", missing))
 }
 
 /// Warns a model whose tools cannot work in a fork.

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wink_fs::TreePath;
-use wink_fs::search::{GlobOptions, GlobResult, glob};
+use wink_fs::search::{GlobOptions, GlobResult, Skipped, glob};
+use wink_fs::{Kind, TreePath};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
@@ -12,6 +12,9 @@ use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::counted;
+
+/// Says that Git's own files were not searched.
+pub(super) const GIT_NOTE: &str = "\nNot searched: .git (name it in the path to search it).";
 
 pub(crate) const TOOL: Tool = Tool {
     name: "glob",
@@ -50,10 +53,16 @@ struct Params {
 #[derive(Serialize, JsonSchema)]
 struct Answer {
     paths: Vec<String>,
+    /// `file` or `symlink`, for each path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kinds: Vec<String>,
     offset: u64,
     total: usize,
     truncated: bool,
     ignored: u64,
+    /// Directories that cannot be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unreadable: u64,
 }
 
 /// The part of a list that is shown.
@@ -69,13 +78,38 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let limits = call.limits();
     let options = GlobOptions::default()
         .ignore_files(params.respect_ignore_files)
+        .skip_git(true)
         .stop(call.stop(limits.max_search_time)?);
     let found = glob(&*call.tree(), &params.pattern, &base, &options, limits)?;
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX).min(found.paths.len());
     let end = start.saturating_add(most).min(found.paths.len());
     let page = Page { params, found, start, end };
-    Ok(ToolResult::success(page.message(call), page.answer()))
+    let mut answer = page.answer();
+    if call.context().wants_data {
+        let tree = call.tree();
+        let kind =
+            |path: &TreePath| tree.stat(path).map_or(Kind::Other, |stat| stat.kind).to_string();
+        answer.kinds = page.page().iter().map(kind).collect();
+    }
+    Ok(ToolResult::success(page.message(call), answer))
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Names directories that were not looked into, so that no file seems to be missing.
+fn unsearched(skipped: &Skipped) -> String {
+    let mut notes = match skipped.unreadable {
+        0 => String::new(),
+        1 => "\nNot searched, because it cannot be read: 1 directory.".to_owned(),
+        count => format!("\nNot searched, because they cannot be read: {count} directories."),
+    };
+    if skipped.git_directories > 0 {
+        notes += GIT_NOTE;
+    }
+    notes
 }
 
 impl Page<'_> {
@@ -87,7 +121,8 @@ impl Page<'_> {
             (_, true) => format!("Nothing to show: offset {offset} is past the end of {count}."),
             _ => format!("Found {count}:"),
         };
-        for path in self.page() {
+        let listed = if call.context().wants_data { &[][..] } else { self.page() };
+        for path in listed {
             message.push_str(&format!("\n{path}"));
         }
         message + &self.next_call(call) + &self.hidden()
@@ -118,19 +153,24 @@ impl Page<'_> {
     }
 
     fn hidden(&self) -> String {
-        match self.found.skipped.ignored {
+        let skipped = &self.found.skipped;
+        let mut notes = match skipped.ignored {
             0 => String::new(),
             count => format!("\nHidden by ignore files: {}.", counted(count, "file")),
-        }
+        };
+        notes += &unsearched(skipped);
+        notes
     }
 
     fn answer(&self) -> Answer {
         Answer {
             paths: self.page().iter().map(TreePath::to_string).collect(),
+            kinds: Vec::new(),
             offset: self.params.offset,
             total: self.found.paths.len(),
             truncated: self.is_truncated(),
             ignored: self.found.skipped.ignored,
+            unreadable: self.found.skipped.unreadable,
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, MatchedFile, grep};
 
+use super::glob::GIT_NOTE;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
@@ -101,6 +102,13 @@ struct LineAnswer {
     match_end: usize,
     /// Matches in the line.
     match_count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_content: Option<String>,
+    /// Lines of context.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -116,7 +124,9 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
     let options = options(params).max_matches(max).stop(call.stop(limits.max_search_time)?);
     let found = grep(&*call.tree(), &params.pattern, &base, &options, limits)?;
-    Ok(ToolResult::success(message(call, params, &found), answer(params, &found)))
+    let wants_data = call.context().wants_data;
+    let message = message(call, params, &found);
+    Ok(ToolResult::success(message, answer(params, &found, wants_data)))
 }
 
 fn options(params: &Params) -> GrepOptions {
@@ -128,6 +138,7 @@ fn options(params: &Params) -> GrepOptions {
         .context(params.context as usize)
         .offset(params.offset)
         .ignore_files(params.respect_ignore_files)
+        .skip_git(true)
         .mode(match params.mode {
             Mode::Content => GrepMode::Content,
             Mode::Files => GrepMode::Files,
@@ -141,6 +152,9 @@ fn options(params: &Params) -> GrepOptions {
 
 fn message(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
     let mut text = headline(params, found);
+    if call.context().wants_data {
+        return text + &next_call(call, params, found) + &skipped(found);
+    }
     for line in &found.matches {
         show(&mut text, line);
     }
@@ -242,14 +256,17 @@ fn skipped(found: &GrepResult) -> String {
     ];
     let present = counts.iter().filter(|(count, _)| *count > 0);
     let listed: Vec<_> = present.map(|(count, what)| counted(*count, what)).collect();
-    if listed.is_empty() {
-        String::new()
-    } else {
-        format!("\nNot searched: {}.", listed.join(", "))
+    let mut notes = String::new();
+    if !listed.is_empty() {
+        notes = format!("\nNot searched: {}.", listed.join(", "));
     }
+    if found.skipped.git_directories > 0 {
+        notes += GIT_NOTE;
+    }
+    notes
 }
 
-fn answer(params: &Params, found: &GrepResult) -> Answer {
+fn answer(params: &Params, found: &GrepResult, wants_data: bool) -> Answer {
     let counts_lines = params.mode != Mode::Files;
     let file = |file: &MatchedFile| FileAnswer {
         path: file.path.to_string(),
@@ -261,6 +278,9 @@ fn answer(params: &Params, found: &GrepResult) -> Answer {
         match_start: found.match_start,
         match_end: found.match_end,
         match_count: found.match_count,
+        line_content: wants_data.then(|| found.line_content.clone()),
+        before: if wants_data { found.before.clone() } else { Vec::new() },
+        after: if wants_data { found.after.clone() } else { Vec::new() },
     };
     Answer {
         matches: found.matches.iter().map(line).collect(),

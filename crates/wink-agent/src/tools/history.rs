@@ -76,6 +76,9 @@ enum Entry {
         tag: Option<String>,
         message: Option<String>,
         file_count: u64,
+        /// The paths that it should hold and does not.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        missing: Vec<String>,
     },
     Operation {
         number: u64,
@@ -134,6 +137,10 @@ fn answer(mut rows: Vec<Row>, params: &Params, noun: &str) -> ToolResult {
 fn snapshot(it: &Snapshot) -> Row {
     let files = counted(it.file_count, "file");
     let mut line = format!("{}  {}  {files}", it.id.short(), moment(it.created_at));
+    let missing = it.missing().count() as u64;
+    if missing > 0 {
+        line += &format!("  (incomplete: {} missing)", counted(missing, "path"));
+    }
     line.extend(it.tag.iter().map(|tag| format!("  {tag}")));
     if it.cause == SnapshotCause::Safety {
         line.push_str("  (saved before files were replaced)");
@@ -146,6 +153,7 @@ fn snapshot(it: &Snapshot) -> Row {
         tag: it.tag.clone(),
         message: it.message.clone(),
         file_count: it.file_count,
+        missing: it.missing().map(|it| it.path.clone()).collect(),
     };
     (line, entry)
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wink_fs::archive::{ArchiveLimits, ArchiveTree, Imported};
 
+use crate::history::changes;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
@@ -43,6 +44,8 @@ struct Answer {
     written: u64,
     removed: u64,
     unchanged: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -58,19 +61,20 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     // From here on it is finished: files are replaced as a whole.
     call.context().check_cancelled()?;
-    let Imported { file_count, replaced, .. } = files.import(&archive)?;
+    let Imported { file_count, replaced, missing, .. } = files.import(&archive)?;
     let message = format!(
         "Imported {} from {path}: {} written, {} removed, {} unchanged.",
         counted(file_count, "file"),
         replaced.written,
         replaced.removed,
         replaced.unchanged
-    );
+    ) + &changes::missing("Not saved, so left as they are", missing.iter());
     let answer = Answer {
         file_count,
         written: replaced.written,
         removed: replaced.removed,
         unchanged: replaced.unchanged,
+        missing: missing.iter().map(|it| it.path.clone()).collect(),
     };
     Ok(ToolResult::success(message, answer))
 }

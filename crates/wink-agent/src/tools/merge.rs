@@ -50,6 +50,6 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         &format!("Merged fork {name}, changing"),
         &format!("Merging fork {name} would change"),
     )?;
-    let message = message + &changes::excluded(files.excluded().patterns());
+    let message = message + &changes::excluded(files, files.excluded().patterns());
     Ok(ToolResult::success(message, MergedAnswer::of(&merged)))
 }

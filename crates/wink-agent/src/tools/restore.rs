@@ -86,7 +86,9 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let message = message(&receipt, &changes, &what, params.dry_run);
     let now = files.excluded();
     let then = snapshot.iter().flat_map(Snapshot::excluded_by_setting);
-    let message = message + &changes::excluded(now.patterns().chain(then)) + &missing(&receipt);
+    let message = message + &changes::excluded(files, now.patterns().chain(then));
+    let message =
+        message + &changes::missing("Not restored, and left as they are", receipt.missing.iter());
     let answer = Answer {
         snapshot: snapshot.map(|it| it.id.to_string()),
         saved: receipt.saved.map(|id| id.to_string()),
@@ -111,19 +113,6 @@ fn only_in_one(files: &Workspace, state: &State, path: &TreePath) -> Result<bool
     let trees = [files.tree_without_excluded(), state.tree(files)?];
     let in_none = "neither in the workspace nor in the snapshot";
     Ok(!missing_path::is_in_both(files, path, &Both { trees, in_none })?)
-}
-
-/// Names what the snapshot lacks.
-fn missing(receipt: &Receipt) -> String {
-    let lines = receipt.missing.iter().map(|it| format!("\n{}: {}", it.path, it.why));
-    let lines: String = lines.collect();
-    if lines.is_empty() {
-        lines
-    } else {
-        format!(
-            "\nThe snapshot is incomplete; these paths were not restored and stay as they are:{lines}"
-        )
-    }
 }
 
 fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> String {

@@ -61,6 +61,6 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let merged = merged.map_err(changes::refusal)?;
     let message =
         changes::merged(&merged, params.dry_run, "Reverted, changing", "The revert would change")?;
-    let message = message + &changes::excluded(files.excluded().patterns());
+    let message = message + &changes::excluded(files, files.excluded().patterns());
     Ok(ToolResult::success(message, MergedAnswer::of(&merged)))
 }

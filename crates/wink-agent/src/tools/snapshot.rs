@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin};
+use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin, Workspace};
 
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
@@ -50,6 +50,9 @@ struct Answer {
     file_count: u64,
     total_bytes: u64,
     skipped: usize,
+    /// The paths that should be in it and are not; a restore leaves them alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
     pruned: usize,
 }
 
@@ -64,14 +67,15 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let taken = files.take_snapshot(&options).map_err(|error| refusal(error, params))?;
     let snapshot = taken.snapshot;
     let pruned = taken.pruned.len();
-    let message = message(&snapshot) + &went(pruned as u64);
+    let message = message(files, &snapshot) + &went(pruned as u64);
     let answer = Answer {
         id: snapshot.id.to_string(),
         short_id: snapshot.id.short(),
-        tag: snapshot.tag,
+        tag: snapshot.tag.clone(),
         file_count: snapshot.file_count,
         total_bytes: snapshot.total_bytes,
         skipped: snapshot.skipped.len(),
+        missing: snapshot.missing().map(|it| it.path.clone()).collect(),
         pruned,
     };
     Ok(ToolResult::success(message, answer))
@@ -87,7 +91,7 @@ fn refusal(error: Error, params: &Params) -> ToolError {
     }
 }
 
-fn message(snapshot: &Snapshot) -> String {
+fn message(workspace: &Workspace, snapshot: &Snapshot) -> String {
     let files = snapshot.file_count;
     let bytes = snapshot.total_bytes;
     let id = snapshot.id.short();
@@ -98,12 +102,15 @@ fn message(snapshot: &Snapshot) -> String {
         counted(bytes, "byte"),
         json!({"snapshot": snapshot.tag.as_ref().unwrap_or(&id)})
     );
-    if !snapshot.skipped.is_empty() {
-        let paths: Vec<_> = snapshot.skipped.iter().take(NAMED).map(|it| &*it.path).collect();
-        let count = counted(snapshot.skipped.len() as u64, "entry");
+    let special: Vec<_> = snapshot.skipped.iter().filter(|it| !it.is_missing).collect();
+    if !special.is_empty() {
+        let paths: Vec<_> = special.iter().take(NAMED).map(|it| &*it.path).collect();
+        let count = counted(special.len() as u64, "entry");
         message += &format!("\nNot captured: {count}, such as {}.", paths.join(", "));
     }
-    message + &changes::excluded(snapshot.excluded.iter().map(String::as_str))
+    message
+        + &changes::missing("The snapshot is incomplete, without", snapshot.missing())
+        + &changes::excluded(workspace, snapshot.excluded_by_setting())
 }
 
 /// Tells the agent of pruned snapshots, which it may have meant to restore.

@@ -67,7 +67,7 @@ fn a_call_that_failed_is_told_with_what_took_it_back(backend: &Backend) {
         Err::<(), _>(Error::new(Operation::Write, ErrorKind::Cancelled))
     });
     assert!(failed.is_err());
-    assert_eq!(scene.names(), [""; 0], "nobody is told before it is settled");
+    assert_eq!(scene.names(), [""; 0], "no observer is told before it is settled");
     scene.files.update().unwrap();
     assert_eq!(scene.names(), ["FileWritten", "Replaced"]);
 }

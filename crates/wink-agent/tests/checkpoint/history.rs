@@ -69,7 +69,7 @@ fn after_a_resume_on_another_backend_a_session_goes_back_to_every_checkpoint(bac
 
 fn the_history_is_a_store_with_the_snapshots_that_the_session_refers_to(backend: &Backend) {
     let scene = backend.scene();
-    let unrelated = scene.files.snapshot("nobody refers to it").unwrap();
+    let unrelated = scene.files.snapshot("unreferenced").unwrap();
     let context = ToolContext::over(&scene.files).session(&scene.session);
     let call = Toolset::ALL.call(&context, "snapshot", serde_json::json!({"tag": "by a tool"}));
     assert!(call.ok(), "{}", call.message);

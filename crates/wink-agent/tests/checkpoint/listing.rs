@@ -306,7 +306,7 @@ fn an_undo_a_restore_and_a_program_are_followed_where_they_changed_something() {
     let before = followed.files.snapshot("before").unwrap();
     followed.write("a.txt", "two");
     let others = Workspace::host(followed.directory.path().join("root")).unwrap();
-    others.write("theirs.txt", "by somebody else").unwrap();
+    others.write("theirs.txt", "by another program").unwrap();
     followed.files.undo().unwrap();
     assert_eq!(followed.versions(), listed(&[("a.txt", 3)]));
     let path = wink_fs::RestoreOptions::default().path(wink_fs::TreePath::parse("a.txt").unwrap());

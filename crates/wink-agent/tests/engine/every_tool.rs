@@ -225,8 +225,11 @@ fn a1_31_hostile_text_in_a_file_is_given_back_as_data_and_nothing_more_happens()
         let changed = Toolset::ALL.call(&context, "diff", json!({"from": "start"})).message;
         for answer in [read, found, changed] {
             for line in HOSTILE.lines() {
-                assert!(answer.contains(line), "{answer:?} lacks {line:?}");
+                let shown = line.replace('\u{1b}', r"\x1b").replace('\u{7}', r"\x07");
+                assert!(answer.contains(&shown), "{answer:?} lacks {shown:?}");
             }
+            // What would act on a terminal, or on a model, is only shown.
+            assert!(!answer.chars().any(|it| it.is_control() && it != '\n' && it != '\t'));
         }
         assert_eq!(hash(files), before);
         assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 3, "the calls that were made");

@@ -3,13 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use wink_agent::file_index::Follower;
 use wink_agent::session::{FilesChanged, Session, ToolInvoked, VirtualFileSystem};
-use wink_agent::{ToolContext, Toolset};
-use wink_fs::{MemoryBackend, SnapshotOptions, Workspace};
+use wink_agent::{Effect, Tool, ToolContext, ToolError, Toolset};
+use wink_fs::ops::{self, ReadOptions};
+use wink_fs::{ErrorKind, Limits, MemoryBackend, SnapshotOptions, TreePath, Workspace};
 
 use crate::engine::scene::{done, on_each_backend, refused};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
 
 #[test]
 fn a_session_is_told_of_every_call_whether_it_went_well_or_not() {
@@ -84,7 +90,7 @@ fn a_patch_of_one_file_is_written_down_with_its_path() {
 }
 
 #[test]
-fn a_call_is_written_down_with_the_snapshots_that_were_current_before_and_after_it() {
+fn a_call_is_written_down_with_the_states_before_and_after_it() {
     on_each_backend(|files| {
         let session = Session::new();
         let context = ToolContext::over(files).session(&session);
@@ -99,14 +105,15 @@ fn a_call_is_written_down_with_the_snapshots_that_were_current_before_and_after_
         assert!(!call("restore", json!({"snapshot": "missing"})).ok());
         assert!(!call("no_such_tool", json!({})).ok());
         let (first, second) = (Some(first), Some(second));
+        let written = Some("op:1".to_owned());
         let calls = session.query::<ToolInvoked>().unwrap();
         let kept: Vec<_> = calls
             .all()
             .map(|call| (call.snapshot_before.clone(), call.snapshot_after.clone()))
             .collect();
         let expected = [
-            (None, None),
-            (None, first.clone()),
+            (Some("op:1-".to_owned()), written.clone()),
+            (written, first.clone()),
             (first.clone(), second.clone()),
             (second.clone(), second.clone()),
             (second, first.clone()),
@@ -114,6 +121,89 @@ fn a_call_is_written_down_with_the_snapshots_that_were_current_before_and_after_
             (first.clone(), first),
         ];
         assert_eq!(kept, expected);
+    });
+}
+
+/// Once, a write had the snapshot before it on both sides, and nothing joined it to its operation.
+#[test]
+fn a_call_is_joined_to_its_operations_and_its_states_can_be_opened() {
+    on_each_backend(|files| {
+        let session = Session::new();
+        let context = ToolContext::over(files).session(&session);
+        files.write("a.txt", "zero").unwrap();
+        files.snapshot("start").unwrap();
+        done(&context, "write_file", json!({"path": "a.txt", "content": "one", "mode": "append"}));
+        // Not by a call.
+        files.write("b.txt", "b").unwrap();
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        done(&context, "rm", json!({"path": "a.txt"}));
+        let restored = Toolset::ALL.call(&context, "restore", json!({"snapshot": "start"}));
+        assert!(restored.ok(), "{}", restored.message);
+        refused(&context, "rm", json!({"path": "missing"}));
+        let calls = session.query::<ToolInvoked>().unwrap();
+        let calls: Vec<_> = calls.all().cloned().collect();
+        let numbers: Vec<_> = calls.iter().map(|it| it.operations.clone()).collect();
+        assert_eq!(numbers, [vec![2], vec![], vec![4], vec![5], vec![]]);
+        let operations = files.operations().unwrap();
+        for call in &calls {
+            for number in &call.operations {
+                let operation = operations.iter().find(|it| it.sequence == *number).unwrap();
+                assert_eq!(operation.call.as_deref(), Some(&*call.call_id));
+            }
+        }
+        assert_eq!(operations.iter().filter(|it| it.call.is_some()).count(), 3);
+        let text = |state: &Option<String>, path: &str| {
+            let tree = files.tree_at(state.as_deref().unwrap()).unwrap();
+            let page = ops::read_bytes(
+                &*tree,
+                &TreePath::parse(path).unwrap(),
+                &ReadOptions::default(),
+                &Limits::default(),
+            );
+            page.ok().map(|page| String::from_utf8(page.content.to_vec()).unwrap())
+        };
+        let around = |path: &str| {
+            let at = |call: &Arc<ToolInvoked>| {
+                (text(&call.snapshot_before, path), text(&call.snapshot_after, path))
+            };
+            calls.iter().map(at).collect::<Vec<_>>()
+        };
+        let is = |text: &str| Some(text.to_owned());
+        let a = [
+            (is("zero"), is("zeroone")),
+            (is("zeroone"), is("zeroone")),
+            (is("zeroone"), None),
+            (None, is("zero")),
+            (is("zero"), is("zero")),
+        ];
+        assert_eq!(around("a.txt"), a);
+        let b =
+            [(None, None), (is("b"), is("b")), (is("b"), is("b")), (is("b"), None), (None, None)];
+        assert_eq!(around("b.txt"), b);
+    });
+}
+
+/// What a failed call did is rolled back, so it did nothing.
+#[test]
+fn a_call_that_was_rolled_back_has_no_operations() {
+    on_each_backend(|files| {
+        let session = Session::new();
+        let context = ToolContext::over(files).session(&session);
+        done(&context, "write_file", json!({"path": "a.txt", "content": "one"}));
+        let twice = Tool::new("twice", "Writes, and fails.", Effect::Writes, |call, _: Nothing| {
+            let path = call.path("b.txt")?;
+            call.change(|fs| fs.create_dir(&path))?;
+            Err(ToolError::new(ErrorKind::Io, "no"))
+        });
+        assert!(!twice.call(&context, json!({})).ok());
+        assert!(!files.exists("b.txt"));
+        let call = session.query::<ToolInvoked>().unwrap().latest().unwrap();
+        assert_eq!(call.operations, [0_u64; 0]);
+        assert_eq!(
+            (call.snapshot_before.as_deref(), call.snapshot_after.as_deref()),
+            (Some("op:1"), Some("op:1"))
+        );
+        assert_eq!(files.operations().unwrap().len(), 1);
     });
 }
 

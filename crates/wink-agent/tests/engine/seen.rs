@@ -64,7 +64,7 @@ fn a_look_past_the_end_shows_nothing_and_is_no_read() {
     on_each_backend(|files| {
         let context = of_a_session(files);
         for past in [
-            json!({"offset": 1}),
+            json!({"offset": 2}),
             json!({"offset": 9, "limit": 1}),
             json!({"offset": 0, "column": 3}),
             json!({"offset": 9, "column": 1}),

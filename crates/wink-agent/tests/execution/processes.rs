@@ -40,7 +40,10 @@ fn a_command_is_run_in_its_directory_with_a_clean_environment() {
         shown.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     names.retain(|name| !["_", "SHLVL", "OLDPWD"].contains(name));
     names.sort_unstable();
-    assert_eq!(names, ["GREETING", "HOME", "LANG", "PATH", "PWD", "PYTHONDONTWRITEBYTECODE"]);
+    assert_eq!(
+        names,
+        ["GREETING", "HOME", "LANG", "PATH", "PWD", "PYTHONDONTWRITEBYTECODE", "TMPDIR"]
+    );
     assert!(shown.contains("GREETING=hello $HOME"));
     let object = json!({"command": "echo $A$B", "env": {"A": "one", "B": "two"}});
     assert!(scene.run_with(object).message.contains("\nonetwo\n"));

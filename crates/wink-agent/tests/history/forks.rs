@@ -192,7 +192,7 @@ fn the_next_calls_of_a_call_in_a_fork_go_on_in_it() {
         };
         let (named, unnamed) = (says(&["fork"]), says(&[]));
         assert!(named.contains(r#""fork":"idea""#), "{tool}: {named}");
-        assert!(!unnamed.contains("idea"), "nobody takes it there: {unnamed}");
+        assert!(!unnamed.contains("idea"), "no tool takes it there: {unnamed}");
     }
 }
 

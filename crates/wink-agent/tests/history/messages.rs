@@ -177,6 +177,10 @@ fn what_is_excluded_is_named_by_every_tool_of_the_history() {
     files.write("a.txt", "one\n").unwrap();
     files.write("target/out", "built").unwrap();
     let context = ToolContext::over(&files);
+    // `.git` is excluded wherever it may be, and named only where it is.
+    let message = done(&context, "snapshot", json!({"tag": "before git"})).message;
+    assert!(message.contains("\nExcluded by setting: target/."), "{message}");
+    files.write(".git/HEAD", "ref: refs/heads/main\n").unwrap();
     for (tool, arguments) in [
         ("snapshot", json!({"tag": "start"})),
         ("fork", json!({"name": "attempt"})),

@@ -241,7 +241,7 @@ fn a_section_offers_the_table_and_what_the_program_adds() {
 #[test]
 fn a_section_that_is_not_enabled_makes_no_workspace() {
     let session = Session::new();
-    let options = SectionOptions::default().mount(HostMount::new("/nobody/allowed/this"));
+    let options = SectionOptions::default().mount(HostMount::new("/not/allowed"));
     let section = Backend::Memory.owner(&session, options).section().enabled(|_| false);
     let prompt = PromptTemplate::new("a", "b").unwrap().section(section).prompt(&session).unwrap();
     assert_eq!(prompt.render().unwrap().text, "");

@@ -6,7 +6,7 @@ use wink_agent::session::{
     Encoding, FileChange, FilesChanged, FilesystemSnapshotRef, Session, ToolInvoked,
     VirtualFileSystem,
 };
-use wink_fs::TreePath;
+use wink_fs::{StateRef, TreePath};
 
 use crate::session::dump::{read, text};
 use crate::session::types::{Fact, facts};
@@ -14,6 +14,8 @@ use crate::session::types::{Fact, facts};
 const GOLDEN: &str = include_str!("golden/session-v1.jsonl");
 /// The listings of two workspaces; the first dumps had one, without a key.
 const KEYS: &str = include_str!("golden/session-v1-keys.jsonl");
+/// A call with the operation by which it changed a file, and the states before and after it.
+const CALLS: &str = include_str!("golden/session-v1-calls.jsonl");
 const PAGE: &str = include_str!("../../../../docs/session-format.md");
 
 #[test]
@@ -54,7 +56,7 @@ fn a_session_of_today_is_written_as_version_1_is() {
 
 #[test]
 fn the_page_shows_the_very_dump() {
-    for line in GOLDEN.lines().chain(KEYS.lines()) {
+    for line in GOLDEN.lines().chain(KEYS.lines()).chain(CALLS.lines()) {
         assert!(PAGE.contains(line), "docs/session-format.md lacks {line}");
     }
 }
@@ -95,6 +97,21 @@ fn listings_of_two_workspaces_are_read_and_written_by_their_keys() {
     let keys: Vec<_> = listings.all().map(|listing| listing.filesystem_key()).collect();
     assert_eq!(keys, [Some("vfs"), Some("workspace")]);
     assert_eq!(text(&read), KEYS);
+}
+
+#[test]
+fn a_call_is_read_and_written_with_its_operations_and_states() {
+    let session = Session::builder()
+        .session_id("67e55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap())
+        .created_at(time(0))
+        .build();
+    let before = Some(StateRef::BeforeOperation(12));
+    let call = tool_call().states(before, Some(StateRef::AfterOperation(12))).operations(vec![12]);
+    session.dispatch(call.clone()).unwrap();
+    assert_eq!(text(&session), CALLS);
+    let read = read(CALLS).unwrap();
+    assert_eq!(*read.query::<ToolInvoked>().unwrap().latest().unwrap(), call);
+    assert_eq!(text(&read), CALLS);
 }
 
 /// Returns the session that the golden file holds.

@@ -3,6 +3,7 @@
 use super::ArchiveTree;
 use crate::error::{Operation, Result};
 use crate::filesystem::{Backend, Replaced};
+use crate::snapshot::Skipped;
 use crate::tree::scope::Scope;
 
 /// The result of an import.
@@ -23,18 +24,20 @@ use crate::tree::scope::Scope;
 /// assert_eq!(files.read("a.txt")?.content, "kept");
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Imported {
     /// The number of files and links in the archive.
     pub file_count: u64,
     /// What changed.
     pub replaced: Replaced,
+    /// What was left as it is, because it cannot be read, or keeps changing, so that it could not be saved before.
+    pub missing: Vec<Skipped>,
 }
 
 impl Imported {
     pub(crate) fn new(archive: &ArchiveTree, replaced: Replaced) -> Self {
-        Self { file_count: archive.file_count(), replaced }
+        Self { file_count: archive.file_count(), replaced, missing: Vec::new() }
     }
 }
 

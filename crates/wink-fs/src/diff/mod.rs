@@ -6,6 +6,7 @@ pub(crate) mod rename;
 use crate::error::Result;
 use crate::filesystem::capture::NotCaptured;
 use crate::path::TreePath;
+use crate::snapshot::Skipped;
 use crate::tree::compare::{Difference, compare, count_files, count_in_scope};
 use crate::tree::descend;
 use crate::tree::scope::Scope;
@@ -89,6 +90,8 @@ pub struct Diff {
     pub unchanged_count: u64,
     /// Entries that could not be captured, such as a FIFO, and were not compared.
     pub not_captured: Vec<NotCaptured>,
+    /// What one of the states should hold and does not, so that it was not compared; nothing between two trees.
+    pub missing: Vec<Skipped>,
 }
 
 impl Diff {

@@ -71,11 +71,17 @@ pub struct Capture {
     pub totals: Totals,
     /// Whether everything is from one moment.
     pub point_in_time: bool,
-    /// What could not be captured, such as a FIFO.
+    /// What was not captured, such as a FIFO, or a directory that cannot be read.
     pub not_captured: Vec<NotCaptured>,
     /// How many directories have a hash that the backend could learn, to be faster next time.
     pub unlearnt: u64,
 }
+
+/// Why a file is missing that another program writes to without a pause.
+pub(crate) const BUSY: &str = "it keeps changing";
+
+/// Why an entry is missing that the user may not read.
+pub(crate) const DENIED: &str = "permission denied";
 
 /// An entry that could not be captured.
 ///
@@ -90,8 +96,23 @@ pub struct Capture {
 pub struct NotCaptured {
     /// Its path.
     pub path: TreePath,
-    /// What it is.
+    /// What it is, or why it could not be read.
     pub why: &'static str,
+    /// Whether it should be captured, and could not be read: a snapshot without it is incomplete. Others, such as a
+    /// socket, are in no snapshot.
+    pub is_missing: bool,
+}
+
+impl NotCaptured {
+    /// Names what no snapshot holds.
+    pub(crate) fn special(path: TreePath, why: &'static str) -> Self {
+        Self { path, why, is_missing: false }
+    }
+
+    /// Names what should be captured, and could not be read.
+    pub(crate) fn missing(path: TreePath, why: &'static str) -> Self {
+        Self { path, why, is_missing: true }
+    }
 }
 
 impl Capture {

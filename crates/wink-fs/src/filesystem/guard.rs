@@ -55,15 +55,18 @@ impl Guard {
         self
     }
 
-    /// Refuses a move after which something below the directory would exceed a limit.
+    /// Refuses a move after which something below the directory would be deeper than the limit, and deeper than before.
     fn check_moved(&self, tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<()> {
         let mut directories = vec![from.clone()];
         while let Some(directory) = directories.pop() {
             for entry in tree.list(&directory).unwrap_or_default() {
                 let path = directory.join(&entry.name)?;
                 let moved = path.rebase(from, to).transpose()?.unwrap_or_else(|| path.clone());
-                if let Some((kind, why)) = self.excess(&moved) {
-                    return Err(Error::new(Operation::Rename, kind).with_path(to).with_detail(why));
+                if let Some(why) =
+                    self.excess_depth(&moved).filter(|_| moved.depth() > path.depth())
+                {
+                    let refused = Error::new(Operation::Rename, ErrorKind::TooLarge);
+                    return Err(refused.with_path(to).with_detail(why));
                 }
                 if entry.kind == Kind::Directory {
                     directories.push(path);
@@ -73,27 +76,60 @@ impl Guard {
         Ok(())
     }
 
-    fn check_created(&self, tree: &dyn Tree, path: &TreePath, operation: Operation) -> Result<()> {
-        match self.excess(path) {
-            // An existing entry may be changed, no matter which program created it.
-            Some((kind, why)) if tree.stat(path).is_err() => {
-                Err(Error::new(operation, kind).with_path(path).with_detail(why))
+    /// Checks the part of a path that is not there yet: what another program made is workable as it is.
+    fn check_created(&self, tree: &dyn Tree, path: &TreePath, call: &Call<'_>) -> Result<()> {
+        // Most paths are within the limits, and then nothing has to be looked at.
+        if self.excess_depth(path).is_none() && self.excess_name(path).is_none() {
+            return Ok(());
+        }
+        if tree.stat(path).is_ok() {
+            return Ok(());
+        }
+        let parent = path.parent().unwrap_or_else(TreePath::root);
+        let known = path.ancestors().take_while(|above| tree.stat(above).is_ok()).count();
+        let is_workable = known == parent.depth() && self.may_be_in(tree, &parent, path, call);
+        let depth = self.excess_depth(path).filter(|_| !is_workable);
+        let new: Vec<&[u8]> = path.segments().skip(known).collect();
+        let new = TreePath::from_disk(&new.join(&b'/'))?;
+        let excess = depth.map(|why| (ErrorKind::TooLarge, why)).or_else(|| self.excess_name(&new));
+        excess.map_or(Ok(()), |(kind, why)| {
+            Err(Error::new(call.operation(), kind).with_path(path).with_detail(why))
+        })
+    }
+
+    /// Returns whether a directory is deeper than the limit itself, so that files may be made in it; directories would make
+    /// it deeper still, unless one only gets another name.
+    fn may_be_in(
+        &self,
+        tree: &dyn Tree,
+        parent: &TreePath,
+        path: &TreePath,
+        call: &Call<'_>,
+    ) -> bool {
+        let is_deep = self.limits.max_depth.is_some_and(|max| parent.depth() > max);
+        match call {
+            Call::Put { .. } | Call::Symlink { .. } => is_deep,
+            Call::Rename { from, .. } => {
+                let is_directory = tree.stat(from).is_ok_and(|stat| stat.kind == Kind::Directory);
+                (is_deep && !is_directory) || path.depth() <= from.depth()
             }
-            _ => Ok(()),
+            _ => false,
         }
     }
 
-    /// Returns the limit that a path exceeds.
-    fn excess(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
-        let Limits { max_depth, max_segment, ascii_only, plain_names, .. } = self.limits;
-        if let Some(max) = max_depth.filter(|max| path.depth() > *max) {
-            let depth = path.depth();
-            let why = format!(
-                "the path has {depth} segments and at most {max} are allowed (limit max_depth); \
-                 choose a shallower one"
-            );
-            return Some((ErrorKind::TooLarge, why));
-        }
+    /// Says that a path is too deep.
+    fn excess_depth(&self, path: &TreePath) -> Option<String> {
+        let max = self.limits.max_depth.filter(|max| path.depth() > *max)?;
+        let depth = path.depth();
+        Some(format!(
+            "the path has {depth} segments and at most {max} are allowed (limit max_depth); choose a \
+             shallower one"
+        ))
+    }
+
+    /// Returns the limit of names that a path exceeds.
+    fn excess_name(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
+        let Limits { max_segment, ascii_only, plain_names, .. } = self.limits;
         let too_long = |max| Some((too_long_segment(path, max)?, max));
         if let Some((longest, max)) = max_segment.and_then(too_long) {
             let why = format!(
@@ -133,7 +169,7 @@ impl Layer for Guard {
             self.check_moved(tree, from, to)?;
         }
         match call.created_path() {
-            Some(path) => self.check_created(tree, path, call.operation()),
+            Some(path) => self.check_created(tree, path, call),
             None => Ok(()),
         }
     }

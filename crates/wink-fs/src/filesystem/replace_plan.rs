@@ -51,7 +51,20 @@ impl<'a> ReplacePlan<'a> {
     /// Computes the differences in scope.
     pub fn new(before: Capture, target: &'a dyn Tree, scope: &'a Scope) -> Result<Self> {
         let differences = compare(&*before.tree, target, scope)?;
-        Ok(Self { before, target, scope, differences, counts: Arc::default() })
+        Ok(Self { differences, ..Self::of_nothing(before, target, scope) })
+    }
+
+    /// Makes a plan without differences.
+    pub(crate) fn of_nothing(before: Capture, target: &'a dyn Tree, scope: &'a Scope) -> Self {
+        Self { before, target, scope, differences: Vec::new(), counts: Arc::default() }
+    }
+
+    /// Returns the plan with further differences: directories that get another mode.
+    pub(crate) fn with_directory_modes(mut self, modes: Vec<Difference>) -> Self {
+        self.differences.extend(modes);
+        self.differences.sort_by(|a, b| a.path.cmp(&b.path));
+        self.differences.dedup_by(|a, b| a.path == b.path);
+        self
     }
 
     /// Returns the plan for a target with the same files.

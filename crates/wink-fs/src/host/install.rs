@@ -520,7 +520,12 @@ pub(crate) fn install(host: &Arc<HostTree>, path: &TreePath, source: Source<'_>)
     let slot = host.new_slot(Operation::Replace, path)?;
     let area = host.area().map_err(failed)?;
     let kind = source.tree.stat(source.at)?.kind;
-    let writer = Writer { before: None, target: source.tree, excluded: &Exclusions::default() };
+    let writer = Writer {
+        before: None,
+        target: source.tree,
+        excluded: &Exclusions::default(),
+        owner: host.root.owner(),
+    };
     let staged = writer.entry_at(&area, source.at, kind)?;
     let from = area.directory();
     let to = &slot.directory;

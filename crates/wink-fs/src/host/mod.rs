@@ -107,7 +107,10 @@ impl HostBackend {
     fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {
         let resolver = options.component_walk.then_some(Resolver::Walk);
         let root = Root::open_ambient(path, resolver).map_err(cannot_open)?;
-        Ok(Self::over(root, temporary, options.index.clone()))
+        let root = root.owned_by(options.owner);
+        let mut backend = Self::over(root, temporary, options.index.clone());
+        backend.properties.backend = options.kind.unwrap_or(BackendKind::Host);
+        Ok(backend)
     }
 
     /// Wraps a directory that is open already.

@@ -15,7 +15,8 @@ use super::root::{self, Root};
 use crate::filesystem::Removed;
 use crate::tree::{Entry, Kind};
 
-/// The staging name under which an entry is checked before it is deleted.
+/// The directory in staging where an entry is checked before it is deleted. There it keeps its name, so that recovery can
+/// move it back.
 const REMOVED: &[u8] = b"removed";
 
 /// How many names are tried for an entry that moves back.
@@ -156,7 +157,38 @@ pub(super) fn purge_older(
     name: &[u8],
     limit: &Stamp,
 ) -> Result<bool> {
-    purge_if(root, start, name, |_, found| found.is_older_than(limit))
+    let returned = return_unchecked(root, start, name, limit)?;
+    Ok(purge_if(root, start, name, |_, found| found.is_older_than(limit))? && !returned)
+}
+
+/// Moves an entry that the killed process had not checked yet back into the directory, if a program may have written
+/// into it; returns whether there was one.
+fn return_unchecked(
+    root: &Root,
+    start: BorrowedFd<'_>,
+    name: &[u8],
+    limit: &Stamp,
+) -> Result<bool> {
+    let directory = match root.open_below(start, name, OFlags::RDONLY | OFlags::DIRECTORY) {
+        // The process was killed in another directory: this one is deleted already.
+        Err(Errno::NOENT) => return Ok(false),
+        directory => directory?,
+    };
+    let (removed, unchecked) = match entries(root, start, REMOVED) {
+        Err(Errno::NOENT) => return Ok(false),
+        entries => entries?,
+    };
+    let mut returned = false;
+    for entry in &unchecked {
+        let name = entry.name.as_bytes();
+        // The rename into staging set the status change time, so only the time of the last write tells.
+        let found = lease::closed_stamp(removed.as_fd(), name);
+        if !found.is_ok_and(|found| found.modified() < limit.changed()) {
+            bring_back(removed.as_fd(), directory.as_fd(), name)?;
+            returned = true;
+        }
+    }
+    Ok(returned)
 }
 
 fn purge_if(
@@ -165,16 +197,23 @@ fn purge_if(
     name: &[u8],
     is_known: impl Fn(&[u8], &Stamp) -> bool,
 ) -> Result<bool> {
+    // A killed process may have left one with entries that are deleted later, with the whole staging directory.
+    match rustix::fs::mkdirat(start, REMOVED, Mode::RWXU) {
+        Err(Errno::EXIST) => {}
+        made => made?,
+    }
+    let removed = root.open_below(start, REMOVED, OFlags::RDONLY | OFlags::DIRECTORY)?;
     // An entry with a known stamp that cannot be deleted, on a failing disk say, is not another program's work.
     let resisting = RefCell::new(BTreeSet::new());
     let purged = purge_where(root, start, name, |directory, path, child| {
         let at = below(path, child);
-        let removed = remove_known(start, directory, child, |found| is_known(&at, found));
-        if removed.is_err_and(|errno| errno != Errno::STALE) {
+        let done = remove_known(removed.as_fd(), directory, child, |found| is_known(&at, found));
+        if done.is_err_and(|errno| errno != Errno::STALE) {
             resisting.borrow_mut().insert(at);
         }
-        removed
+        done
     });
+    let _ = rustix::fs::unlinkat(start, REMOVED, AtFlags::REMOVEDIR);
     let resisting = resisting.into_inner();
     match purged {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
@@ -210,7 +249,7 @@ fn purge_where(
 /// A program whose working directory this is can open the entry by name until the last moment: checking it and then
 /// deleting it would lose a write in between. So it first moves to where no program finds it.
 fn remove_known(
-    start: BorrowedFd<'_>,
+    removed: BorrowedFd<'_>,
     directory: BorrowedFd<'_>,
     child: &Entry,
     is_known: impl Fn(&Stamp) -> bool,
@@ -224,25 +263,25 @@ fn remove_known(
         return Err(Errno::STALE);
     }
     // NOREPLACE: a killed process may have left an entry there.
-    rustix::fs::renameat_with(directory, name, start, REMOVED, RenameFlags::NOREPLACE)?;
-    let failed = match lease::closed_stamp(start, REMOVED) {
-        Ok(out) if out.is_same_but_renamed(&found) => match remove(start, REMOVED) {
+    rustix::fs::renameat_with(directory, name, removed, name, RenameFlags::NOREPLACE)?;
+    let failed = match lease::closed_stamp(removed, name) {
+        Ok(out) if out.is_same_but_renamed(&found) => match remove(removed, name) {
             Err(errno) => errno,
             removed => return removed,
         },
         Ok(_) | Err(Errno::TXTBSY) => Errno::STALE,
         Err(errno) => errno,
     };
-    bring_back(start, directory, name)?;
+    bring_back(removed, directory, name)?;
     Err(failed)
 }
 
 /// Moves a checked entry back, under another name if a program has reused its own.
-fn bring_back(start: BorrowedFd<'_>, directory: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+fn bring_back(removed: BorrowedFd<'_>, directory: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     let others = (1..NAMES).map(|number| [name, format!(".{number}").as_bytes()].concat());
-    for name in [name.to_vec()].into_iter().chain(others) {
+    for back in [name.to_vec()].into_iter().chain(others) {
         let flags = RenameFlags::NOREPLACE;
-        match rustix::fs::renameat_with(start, REMOVED, directory, name, flags) {
+        match rustix::fs::renameat_with(removed, name, directory, back, flags) {
             Err(Errno::EXIST) => {}
             back => return back,
         }
@@ -324,6 +363,30 @@ mod tests {
         assert!(purge_older(&root, root.as_fd(), b"out", &limit).unwrap());
         assert!(!path("out").exists());
         assert!(purge_older(&root, root.as_fd(), b"out", &limit).unwrap(), "it is gone");
+    }
+
+    /// A process died between the rename of a file and its check. Once, the file was deleted with the program's work.
+    #[test]
+    fn what_a_killed_process_had_not_checked_comes_back_if_a_program_wrote_into_it() {
+        for is_written in [true, false] {
+            let place = tempfile::tempdir().unwrap();
+            let path = |name: &str| place.path().join(name);
+            std::fs::create_dir_all(path("d/sub")).unwrap();
+            std::fs::write(path("d/sub/notes"), "before").unwrap();
+            let root = Root::open_ambient(place.path(), None).unwrap();
+            // Past the tick of the clock.
+            std::thread::sleep(std::time::Duration::from_millis(12));
+            std::fs::rename(path("d"), path("out")).unwrap();
+            let limit = Stamp::of(&stamp::look(root.as_fd(), b"out").unwrap());
+            if is_written {
+                std::fs::write(path("out/sub/notes"), "by a program").unwrap();
+            }
+            std::fs::create_dir(path("removed")).unwrap();
+            std::fs::rename(path("out/sub/notes"), path("removed/notes")).unwrap();
+            assert_eq!(purge_older(&root, root.as_fd(), b"out", &limit), Ok(!is_written));
+            let returned = std::fs::read_to_string(path("out/notes"));
+            assert_eq!(returned.is_ok_and(|it| it == "by a program"), is_written);
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat, Statx, StatxFlags,
+    AtFlags, CWD, FileType, FlockOperation, Gid, Mode, OFlags, ResolveFlags, Stat, Statx,
+    StatxFlags, Uid,
 };
 use rustix::io::{Errno, Result};
 
@@ -42,6 +43,37 @@ pub(crate) struct Root {
     fd: OwnedFd,
     mount: Mount,
     resolver: Resolver,
+    owner: Option<Owner>,
+}
+
+/// The user and the group that new entries belong to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    user: Uid,
+    group: Gid,
+}
+
+impl Owner {
+    /// Gives an open file or directory away, as far as this process may.
+    pub(super) fn take(this: Option<Self>, file: impl AsFd) -> Result<()> {
+        let Some(Self { user, group }) = this else { return Ok(()) };
+        as_far_as_permitted(rustix::fs::fchown(file, Some(user), Some(group)))
+    }
+
+    /// Gives an entry away, as far as this process may; of a link the link itself.
+    pub(super) fn take_at(this: Option<Self>, directory: impl AsFd, name: &[u8]) -> Result<()> {
+        let Some(Self { user, group }) = this else { return Ok(()) };
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        as_far_as_permitted(rustix::fs::chownat(directory, name, Some(user), Some(group), flags))
+    }
+}
+
+/// Only root may give files away, and only to users of its namespace; elsewhere the file stays this user's.
+fn as_far_as_permitted(given: Result<()>) -> Result<()> {
+    match given {
+        Err(Errno::PERM | Errno::INVAL) => Ok(()),
+        given => given,
+    }
 }
 
 /// How paths are resolved: by the kernel in one call, or one directory at a time.
@@ -63,7 +95,20 @@ impl Root {
     pub(super) fn from_handle(fd: OwnedFd, resolver: Option<Resolver>) -> Result<Self> {
         let mount = mount_of(&fd)?;
         let resolver = resolver.unwrap_or_else(|| best_resolver(fd.as_fd()));
-        Ok(Self { fd, mount, resolver })
+        Ok(Self { fd, mount, resolver, owner: None })
+    }
+
+    /// Sets the user and the group that new entries belong to.
+    pub(super) fn owned_by(mut self, owner: Option<(u32, u32)>) -> Self {
+        let owner = owner
+            .map(|(user, group)| Owner { user: Uid::from_raw(user), group: Gid::from_raw(group) });
+        self.owner = owner;
+        self
+    }
+
+    /// Returns what new entries belong to, if not to this process's user.
+    pub(super) fn owner(&self) -> Option<Owner> {
+        self.owner
     }
 
     pub(super) fn resolver(&self) -> Resolver {

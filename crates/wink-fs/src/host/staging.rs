@@ -21,7 +21,7 @@ use rustix::io::{Errno, Result};
 use super::entry;
 use super::purge;
 use super::replace::{self, Finished};
-use super::root::{self, Root};
+use super::root::{self, Owner, Root};
 use crate::error::{Error, ErrorKind, Operation};
 use crate::filesystem::Durability;
 use crate::filesystem::event::Event;
@@ -389,6 +389,8 @@ impl Temporary {
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let bits = Mode::from_raw_mode(0o666);
         let fd = rustix::fs::openat(area.directory(), &*name, flags, bits)?;
+        let given = Owner::take(area.root.owner(), &fd);
+        given.inspect_err(|_| area.discard(&name))?;
         Ok(Self { area: area.clone(), name, file: Arc::new(fd.into()), placed: false })
     }
 

@@ -8,6 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::Mode;
 
 use super::rename::{self, Relocation};
+use super::root::Owner;
 use super::staging::{Area, Temporary, TemporaryWriter};
 use super::{HostBackend, displace, entry, failure, install};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -57,6 +58,7 @@ impl Filesystem for HostBackend {
         self.changing(|this| {
             let slot = this.host.new_slot(Operation::Mkdir, path)?;
             rustix::fs::mkdirat(&slot.directory, slot.name, Mode::from_raw_mode(0o777))
+                .and_then(|()| Owner::take_at(this.host.root.owner(), &slot.directory, slot.name))
                 .map_err(|errno| failure::creating(Operation::Mkdir, path, errno))
         })
     }
@@ -66,6 +68,7 @@ impl Filesystem for HostBackend {
             checks::check_target(path, target)?;
             let slot = this.host.new_slot(Operation::Symlink, path)?;
             rustix::fs::symlinkat(target, &slot.directory, slot.name)
+                .and_then(|()| Owner::take_at(this.host.root.owner(), &slot.directory, slot.name))
                 .map_err(|errno| failure::creating(Operation::Symlink, path, errno))
         })
     }

@@ -124,9 +124,9 @@ pub(crate) trait OpLog: Send + Sync {
         Ok(false)
     }
 
-    /// Forgets all operations.
-    fn forget_all(&self) -> Result<()> {
-        self.forget(&self.numbers()?)
+    /// Returns how much space the operations take; nothing if that is not known.
+    fn bytes(&self) -> Result<u64> {
+        Ok(0)
     }
 
     /// Returns the logs of other workspaces that share the store, each with its name.

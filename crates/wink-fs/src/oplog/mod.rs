@@ -22,4 +22,5 @@ pub(crate) use recorded::Recorded;
 pub use recorded::{KeptEntries, KeptEntry};
 pub(crate) use recording::{Record, Recording};
 pub(crate) use step::{Line, Step, announced_steps, earlier_paths, intact_length, steps};
+pub(crate) use value::DirectoryModeChange;
 pub use value::{OperationCause, OperationChange, OperationRecord};

@@ -1,6 +1,6 @@
 //! The steps of an operation with their pre-images, and the files as they were before it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::step::Step;
@@ -52,6 +52,19 @@ impl Recorded {
     pub(crate) fn and(mut self, rescued: Self) -> Self {
         self.rescued.extend(rescued.steps.iter().map(|(_, step)| step.path().clone()));
         self.steps.extend(rescued.steps);
+        self
+    }
+
+    /// Makes the last put of each path expect the mode that the operation left too: a step does not know it.
+    pub(crate) fn expecting_modes(mut self, changes: &[OperationChange]) -> Self {
+        let left = changes.iter().filter_map(|it| Some((&it.path, it.left.as_ref()?)));
+        let mut left: BTreeMap<_, _> = left.collect();
+        for (_, step) in self.steps.iter_mut().rev() {
+            let left: Vec<_> = step.paths().filter_map(|path| left.remove(path)).collect();
+            if let (Step::Put { path, .. }, [left]) = (&*step, &left[..]) {
+                *step = Step::Place { path: path.clone(), left: (*left).clone() };
+            }
+        }
         self
     }
 

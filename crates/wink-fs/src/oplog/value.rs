@@ -6,7 +6,7 @@ use super::content_id::ContentId;
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::Kind;
+use crate::tree::{FileMode, Kind};
 
 /// What kind of operation it was.
 ///
@@ -80,10 +80,15 @@ pub struct OperationRecord {
     pub cause: OperationCause,
     /// The actor, if the program named one; see [`WorkspaceBuilder::actor`](crate::WorkspaceBuilder::actor).
     pub by: Option<String>,
+    /// The id of the tool call that it was part of, if there was one; see
+    /// [`Workspace::for_call`](crate::Workspace::for_call).
+    pub call: Option<String>,
     /// Its changes, sorted by path.
     pub changes: Vec<OperationChange>,
     /// The paths that it left alone, because another program had changed them.
     pub left_alone: Vec<TreePath>,
+    /// The directories of which it changed only the mode, sorted by path.
+    pub(crate) modes: Vec<DirectoryModeChange>,
     /// The safety snapshot, if it undid or redid a replacement.
     pub(crate) saved: Option<SnapshotId>,
 }
@@ -92,10 +97,25 @@ impl OperationRecord {
     /// How many operations are kept, not counting undos and redos.
     pub const MOST_KEPT: usize = 200;
 
+    /// Returns whether it changed anything.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changes.is_empty() || !self.modes.is_empty()
+    }
+
     /// Returns the safety snapshot of a replacement, or of its undo or redo.
     pub(crate) fn saved(&self) -> Option<SnapshotId> {
         self.saved.or_else(|| self.cause.saved())
     }
+}
+
+/// A directory that was there before and after an operation, with another mode.
+///
+/// It is not one of the [changes](OperationChange), because undoing such a change restores everything in the directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct DirectoryModeChange {
+    pub(crate) path: TreePath,
+    pub(crate) was: FileMode,
+    pub(crate) is: FileMode,
 }
 
 /// An entry that an operation created, changed or removed; a new directory stands for everything in it.

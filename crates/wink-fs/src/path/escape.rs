@@ -5,7 +5,8 @@
 //! - a byte that is not part of valid UTF-8,
 //! - every byte of a control character, and
 //! - every byte of a character that reorders or breaks lines of text, or that is invisible (bidi
-//!   controls, U+2028, U+2029, the soft hyphen, the zero-width space, the byte order mark and their like)
+//!   controls, U+2028, U+2029, the soft hyphen, zero-width characters, the Hangul filler, tag characters, the byte
+//!   order mark and their like)
 //!
 //! is written `\xHH` with two lower-case hexadecimal digits, and a backslash that would otherwise be
 //! read as the start of such an escape is written `\x5c`. Any other backslash stands for itself, so
@@ -50,7 +51,8 @@ pub(crate) fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2069}')
-        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{200c}' | '\u{3164}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 fn is_its_own_text_form(text: &str) -> bool {
@@ -147,6 +149,9 @@ mod tests {
         assert_pair(b"caf\xe9", r"caf\xe9");
         assert_pair("a\u{202e}b".as_bytes(), r"a\xe2\x80\xaeb");
         assert_pair("\u{85}".as_bytes(), r"\xc2\x85");
+        assert_pair("a\u{200c}".as_bytes(), r"a\xe2\x80\x8c");
+        assert_pair("\u{3164}".as_bytes(), r"\xe3\x85\xa4");
+        assert_pair("\u{e0041}".as_bytes(), r"\xf3\xa0\x81\x81");
     }
 
     #[test]

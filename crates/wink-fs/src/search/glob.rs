@@ -29,6 +29,8 @@ use crate::tree::{Kind, Tree};
 pub struct GlobOptions {
     /// Whether `.gitignore` and `.ignore` hide files.
     pub ignore_files: bool,
+    /// Whether directories named `.git` are skipped, unless the base or the pattern of the paths names one.
+    pub skip_git: bool,
     /// When to stop.
     pub stop: Stop,
 }
@@ -38,6 +40,13 @@ impl GlobOptions {
     #[must_use]
     pub fn ignore_files(mut self, ignore_files: bool) -> Self {
         self.ignore_files = ignore_files;
+        self
+    }
+
+    /// Sets whether directories named `.git` are skipped.
+    #[must_use]
+    pub fn skip_git(mut self, skip_git: bool) -> Self {
+        self.skip_git = skip_git;
         self
     }
 
@@ -75,7 +84,7 @@ pub fn glob(
     options: &GlobOptions,
     limits: &Limits,
 ) -> Result<GlobResult> {
-    let pattern = PathPattern::parse(pattern, limits)?;
+    let pattern = PathPattern::parse_in(tree, base, pattern, limits)?;
     let found = Mutex::new(Vec::new());
     let visit = |path: TreePath, kind: Kind| {
         if kind != Kind::Other && pattern.matches_bytes(relative(&path, base)) {
@@ -84,6 +93,9 @@ pub fn glob(
     };
     let mut walk = Walk::new(tree, Operation::Glob, &options.stop, &visit);
     walk.ignore_files = options.ignore_files;
+    if options.skip_git {
+        walk.skip_git(base, Some(&pattern));
+    }
     let skipped = walk.run(base)?;
     let mut paths = found.into_inner();
     paths.sort_unstable();

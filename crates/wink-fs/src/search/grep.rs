@@ -86,6 +86,8 @@ pub struct GrepOptions {
     pub max_per_file: Option<u64>,
     /// Whether `.gitignore` and `.ignore` hide files.
     pub ignore_files: bool,
+    /// Whether directories named `.git` are skipped, unless the base or the pattern of the paths names one.
+    pub skip_git: bool,
     /// When to stop.
     pub stop: Stop,
 }
@@ -158,6 +160,13 @@ impl GrepOptions {
     #[must_use]
     pub fn ignore_files(mut self, ignore_files: bool) -> Self {
         self.ignore_files = ignore_files;
+        self
+    }
+
+    /// Sets whether directories named `.git` are skipped.
+    #[must_use]
+    pub fn skip_git(mut self, skip_git: bool) -> Self {
+        self.skip_git = skip_git;
         self
     }
 
@@ -234,6 +243,9 @@ pub fn grep(
     let visit = |path: TreePath, kind: Kind| search.visit(path, kind);
     let mut walk = Walk::new(tree, Operation::Grep, &options.stop, &visit);
     walk.ignore_files = options.ignore_files;
+    if options.skip_git {
+        walk.skip_git(base, search.paths.as_ref());
+    }
     let skipped = walk.run(base)?;
     match search.given_up.get() {
         Some(kind) => Err(*kind),
@@ -293,7 +305,8 @@ impl<'a> Search<'a> {
     ) -> Result<Self> {
         let matcher = pattern::build_regex(pattern, options, limits)?;
         let paths = options.glob.as_deref();
-        let paths = paths.map(|glob| PathPattern::parse(glob, limits)).transpose()?;
+        let paths =
+            paths.map(|glob| PathPattern::parse_in(tree, base, glob, limits)).transpose()?;
         let max = as_count(options.max_matches.or(Some(limits.max_grep_matches)));
         let offset = as_count(Some(options.offset));
         let first_only = options.mode == GrepMode::Files;
@@ -405,6 +418,7 @@ impl Totals {
             skipped: Skipped {
                 binary: self.binary.into_inner(),
                 not_files: self.not_files.into_inner(),
+                git_directories: skipped.git_directories,
                 unreadable: skipped.unreadable + self.unreadable.into_inner(),
                 ignored: skipped.ignored,
             },

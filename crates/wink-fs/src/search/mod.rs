@@ -22,8 +22,9 @@
 //!
 //! # Patterns for paths
 //!
-//! `*` and `?` stay within a segment, `**` crosses segments, `[a-z]` and `[!a]` are sets of characters,
-//! `{a,b}` are alternatives. A pattern without `/` matches the name of a file at any depth; with `/` it is
+//! `*` and `?` stay within a segment, `**` crosses segments, `[a-z]`, `[!a]` and `[[:alpha:]]` (ASCII) are sets of
+//! characters, `{a,b}` are alternatives, and `\\` makes the next character literal. A path that reads like the pattern
+//! matches too: `app/[id].tsx` finds that file. Empty patterns and those with `..` are errors. A pattern without `/` matches the name of a file at any depth; with `/` it is
 //! relative to the base. Dotfiles are files like all others. A name that is not text is matched in its
 //! escaped form, as listings show it.
 

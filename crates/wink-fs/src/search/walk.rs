@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use rayon::Scope;
 
 use super::ignored::Rules;
+use super::pattern::PathPattern;
 use super::stop::Stop;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::checks;
@@ -37,13 +38,19 @@ pub struct Skipped {
     pub not_files: u64,
     /// Unreadable files and directories.
     pub unreadable: u64,
+    /// Directories named `.git`, if those are to be skipped.
+    pub git_directories: u64,
 }
+
+/// The directory in which Git keeps its own files.
+const GIT: &str = ".git";
 
 /// One walk.
 pub(super) struct Walk<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) operation: Operation,
     pub(super) ignore_files: bool,
+    pub(super) skip_git: bool,
     pub(super) stop: &'a Stop,
     pub(super) visit: &'a (dyn Fn(TreePath, Kind) + Sync),
     state: State,
@@ -55,6 +62,7 @@ struct State {
     why: Mutex<Option<ErrorKind>>,
     ignored: AtomicU64,
     unreadable: AtomicU64,
+    git_directories: AtomicU64,
 }
 
 impl<'a> Walk<'a> {
@@ -65,7 +73,15 @@ impl<'a> Walk<'a> {
         stop: &'a Stop,
         visit: &'a (dyn Fn(TreePath, Kind) + Sync),
     ) -> Self {
-        Self { tree, operation, ignore_files: false, stop, visit, state: State::default() }
+        let state = State::default();
+        Self { tree, operation, ignore_files: false, skip_git: false, stop, visit, state }
+    }
+
+    /// Skips directories named `.git`, unless the base or the pattern of the paths names one.
+    pub(super) fn skip_git(&mut self, base: &TreePath, pattern: Option<&PathPattern>) {
+        let is_named = base.segments().any(|name| name == GIT.as_bytes())
+            || pattern.is_some_and(|pattern| pattern.names(GIT));
+        self.skip_git = !is_named;
     }
 
     /// Visits everything below `base`, or `base` itself if it is a file.
@@ -83,13 +99,14 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self, base: &TreePath) -> Result<Skipped> {
-        let State { why, ignored, unreadable, .. } = self.state;
+        let State { why, ignored, unreadable, git_directories, .. } = self.state;
         if let Some(kind) = why.into_inner() {
             return Err(Error::new(self.operation, kind).with_path(base));
         }
         let ignored = ignored.into_inner();
         let unreadable = unreadable.into_inner();
-        Ok(Skipped { ignored, unreadable, ..Skipped::default() })
+        let git_directories = git_directories.into_inner();
+        Ok(Skipped { ignored, unreadable, git_directories, ..Skipped::default() })
     }
 
     fn directory<'s>(&'s self, scope: &Scope<'s>, path: TreePath, rules: Rules) {
@@ -101,7 +118,9 @@ impl<'a> Walk<'a> {
                 self.state.unreadable.fetch_add(1, Ordering::Relaxed);
                 continue;
             };
-            if self.ignore_files && rules.hide(&child, kind) {
+            if self.skip_git && kind == Kind::Directory && name.as_bytes() == GIT.as_bytes() {
+                self.state.git_directories.fetch_add(1, Ordering::Relaxed);
+            } else if self.ignore_files && rules.hide(&child, kind) {
                 self.count_ignored(&child, kind);
             } else if kind == Kind::Directory {
                 let rules = rules.clone();

@@ -29,6 +29,8 @@ pub enum StateName<'a> {
     Ancestor(Option<usize>),
     /// What an operation left; `None` if the number is none.
     Operation(Option<u64>),
+    /// What was there before an operation; `None` if the number is none.
+    BeforeOperation(Option<u64>),
     /// What an event left.
     Event,
     /// So long ago.
@@ -47,7 +49,10 @@ impl<'a> StateName<'a> {
             return Self::Ancestor(if steps.is_empty() { Some(1) } else { number(steps) });
         }
         if let Some(sequence) = text.strip_prefix("op:") {
-            return Self::Operation(number(sequence));
+            return match sequence.strip_suffix('-') {
+                Some(sequence) => Self::BeforeOperation(number(sequence)),
+                None => Self::Operation(number(sequence)),
+            };
         }
         match ago(text) {
             _ if text.starts_with("event:") => Self::Event,
@@ -93,6 +98,7 @@ mod tests {
             ("@-", StateName::Ancestor(Some(1))),
             ("@-3", StateName::Ancestor(Some(3))),
             ("op:12", StateName::Operation(Some(12))),
+            ("op:12-", StateName::BeforeOperation(Some(12))),
             ("event:412", StateName::Event),
             ("90s ago", seconds(90)),
             ("10m ago", seconds(600)),

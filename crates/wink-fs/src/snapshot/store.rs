@@ -154,6 +154,12 @@ pub trait SnapshotStore: Send + Sync {
         Ok(Usage::default())
     }
 
+    /// Returns how much space would be taken if only these snapshots were kept, after a
+    /// [`reclaim`](Self::reclaim); nothing if that is not known. Nothing is written.
+    fn usage_with(&self, _: &[Snapshot]) -> Result<Option<Usage>> {
+        Ok(None)
+    }
+
     /// Keeps a snapshot from being pruned; another pin of the same owner is replaced.
     ///
     /// An id that is not there is SnapshotNotFound.

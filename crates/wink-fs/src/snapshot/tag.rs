@@ -15,7 +15,7 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
         _ if tag.chars().count() > MAX_CHARACTERS => {
             "a tag has at most 100 characters; give a shorter one"
         }
-        _ if tag.chars().any(is_hidden) => {
+        _ if tag.chars().any(needs_escape) => {
             "a tag has no control or invisible characters; leave them out"
         }
         _ if tag.starts_with(['@', '-']) => "a tag does not start with `@` or `-`; give another",
@@ -30,11 +30,6 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(why))
-}
-
-/// Returns whether a character cannot be seen, or reorders others: two tags would look the same.
-fn is_hidden(c: char) -> bool {
-    needs_escape(c) || matches!(c, '\u{200c}' | '\u{3164}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Returns whether a name means something else wherever states are named.

@@ -69,12 +69,14 @@ pub struct Skipped {
     /// Whether the snapshot is incomplete without it: it should be there, and is damaged or could not be read. A
     /// restore leaves such a path alone, and names it.
     pub is_missing: bool,
+    /// What it was, by which a store finds it again once it is stored again.
+    pub(crate) was: Option<String>,
 }
 
 impl Skipped {
     /// Names an entry that no snapshot holds, such as a socket, or that was deleted from the history.
     pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { path: path.into(), why: why.into(), is_missing: false }
+        Self { path: path.into(), why: why.into(), is_missing: false, was: None }
     }
 
     /// Names an entry that the snapshot should hold.
@@ -85,7 +87,8 @@ impl Skipped {
 
 impl From<&NotCaptured> for Skipped {
     fn from(entry: &NotCaptured) -> Self {
-        Self::new(entry.path.to_string(), entry.why)
+        let NotCaptured { path, why, is_missing } = entry;
+        Self { is_missing: *is_missing, ..Self::new(path.to_string(), *why) }
     }
 }
 

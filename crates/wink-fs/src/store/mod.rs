@@ -257,7 +257,11 @@ impl SnapshotStore for Store {
     }
 
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
-        publish::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
+        let saved = publish::save(self, tree, new);
+        let saved = saved.map_err(|error| error.during(Operation::Snapshot))?;
+        // The snapshot is stored; what could not be completed now is tried again with the next one.
+        let _ = repair::heal::heal(self);
+        Ok(saved)
     }
 
     fn fork(&self) -> Option<&str> {
@@ -335,6 +339,11 @@ impl SnapshotStore for Store {
 
     fn usage(&self) -> Result<Usage> {
         gc::usage(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    fn usage_with(&self, kept: &[Snapshot]) -> Result<Option<Usage>> {
+        let usage = gc::usage_with(self, kept);
+        usage.map(Some).map_err(|error| failure::of(Operation::Stat, error))
     }
 
     fn pin(&self, pin: &Pin) -> Result<()> {

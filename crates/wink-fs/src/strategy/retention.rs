@@ -125,6 +125,10 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
         self.inner.usage()
     }
 
+    fn usage_with(&self, kept: &[Snapshot]) -> Result<Option<Usage>> {
+        self.inner.usage_with(kept)
+    }
+
     fn pin(&self, pin: &Pin) -> Result<()> {
         self.inner.pin(pin)
     }

@@ -49,6 +49,20 @@ impl Identity {
         Self::Link(link_hash(target))
     }
 
+    /// Returns it as text: its kind, its mode and its hash.
+    pub(crate) fn to_text(self) -> String {
+        let (kind, mode, hash) = self.parts();
+        format!("{}{mode}{}", char::from(kind), blake3::Hash::from_bytes(*hash).to_hex())
+    }
+
+    /// Parses its text; `None` if it is not valid.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let (head, hash) = text.split_at_checked(2)?;
+        let [kind, mode] = *head.as_bytes().first_chunk::<2>()?;
+        let hash = blake3::Hash::from_hex(hash).ok()?;
+        Self::from_parts(kind, mode.checked_sub(b'0')?, *hash.as_bytes())
+    }
+
     fn parts(&self) -> (u8, u8, &[u8; IDENTITY_BYTES]) {
         match self {
             Self::File { mode, hash } => (b'f', mode_bits(*mode), hash.as_bytes()),

@@ -273,7 +273,16 @@ impl Workspace {
         root: impl AsRef<std::path::Path>,
         store: Store,
     ) -> Result<WorkspaceBuilder> {
-        let options = HostOptions::default().index(store.index_path());
+        Self::host_builder_with(root, store, HostOptions::default())
+    }
+
+    /// Begins such a workspace, with options; they need not name an index, because the store has one.
+    pub fn host_builder_with(
+        root: impl AsRef<std::path::Path>,
+        store: Store,
+        options: HostOptions,
+    ) -> Result<WorkspaceBuilder> {
+        let options = options.index(store.index_path());
         let backend = HostBackend::open_ambient_with(root, &options)?;
         let found = backend.recovery_events().to_vec();
         Ok(WorkspaceBuilder { found, ..Self::builder(backend).store(store) })

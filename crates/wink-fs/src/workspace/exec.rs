@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Workspace;
-use super::history::{History, describe, retried};
+use super::history::{History, describe, directory_modes};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::Event;
@@ -14,7 +14,7 @@ use crate::oplog::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotId, SnapshotOrigin};
 use crate::tree::Tree;
-use crate::tree::compare::compare;
+use crate::tree::compare::{Difference, compare};
 use crate::tree::scope::Scope;
 
 /// Where a program finds the files.
@@ -145,24 +145,29 @@ impl Workspace {
         before: &Before,
     ) -> Result<Vec<OperationChange>> {
         let live = self.tree_without_excluded();
-        let changes = retried(|| {
+        let describe = |differences: &[Difference]| {
+            let changes = describe(differences, &*live)?;
+            Ok((changes, directory_modes(differences, &*before.tree)?))
+        };
+        let live_files = backend.live();
+        let changes = history.leaving_out(&*live_files, || {
             let after = history.capture(backend)?;
-            let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
-            describe(&differences, &*live)
+            describe(&compare(&*before.tree, &*after.tree, &history.everything())?)
         });
-        let changes = match changes {
+        let (changes, modes) = match changes {
             // Files change all the time: what they are while they are read has to do.
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                describe(&compare(&*before.tree, &*live, &history.everything())?, &*live)?
+                describe(&compare(&*before.tree, &*live, &history.everything())?)?
             }
             changes => changes?,
         };
-        if changes.is_empty() {
+        if changes.is_empty() && modes.is_empty() {
             history.forget_executed(&before.begun, &before.saved);
             return Ok(changes);
         }
-        let done = OperationRecord { at: history.clock.now(), ..before.begun.clone() };
-        history.append_executed(done, changes.clone())?;
+        let at = history.clock.now();
+        let done = OperationRecord { at, changes: changes.clone(), modes, ..before.begun.clone() };
+        history.append_executed(done)?;
         let name = &before.begun.name;
         history.tidy(name, || history.settle(backend, &before.capture, &before.saved));
         Ok(changes)
@@ -179,13 +184,14 @@ fn run<T, E>(
 
 impl History {
     fn everything(&self) -> Scope {
-        Scope::everything().excluding(self.excluded.known())
+        Scope::everything().excluding(self.excluded.in_turn())
     }
 
     /// Takes a snapshot of all files, because the program about to run cannot be trusted to keep them.
     fn before_execution(&self, backend: &mut dyn Backend, name: &str) -> Result<Before> {
         let kind = backend.properties().backend;
-        let (capture, saved) = retried(|| {
+        let live = backend.live();
+        let (capture, saved) = self.leaving_out(&*live, || {
             let capture = self.capture(backend)?;
             let saved = self.save_before(kind, &capture, SnapshotOrigin::default())?;
             Ok((capture, saved))
@@ -204,12 +210,7 @@ impl History {
     }
 
     /// Writes down what it changed.
-    pub(super) fn append_executed(
-        &self,
-        mut operation: OperationRecord,
-        changes: Vec<OperationChange>,
-    ) -> Result<()> {
-        operation.changes = changes;
+    pub(super) fn append_executed(&self, operation: OperationRecord) -> Result<()> {
         self.oplog.prepare_again(&operation)?;
         self.append(operation, None)
     }

@@ -1,6 +1,7 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
 mod builder;
+mod call;
 mod exec;
 mod fork;
 mod history;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 
 pub use self::builder::WorkspaceBuilder;
+pub use self::call::CallOperations;
 pub use self::exec::{Execution, ExecutionPlace};
 pub use self::history::operation_trees::OperationTrees;
 pub use self::history::prune::{PruneOptions, Pruned};
@@ -62,6 +64,8 @@ struct Caller {
     patience: Option<Duration>,
     /// What their operations are known by, if that is another than for the rest of the workspace.
     name: Option<Arc<str>>,
+    /// The tool call that its operations are part of.
+    call: Option<Arc<CallOperations>>,
 }
 
 struct Shared {
@@ -96,6 +100,23 @@ impl Workspace {
     #[must_use]
     pub fn acting_as(&self, name: impl Into<Arc<str>>) -> Self {
         Self(self.0.clone(), Caller { name: Some(name.into()), ..self.1.clone() })
+    }
+
+    /// Returns a handle whose operations are part of a tool call: they carry its id, and it collects their numbers.
+    ///
+    /// ```
+    /// use wink_fs::{CallOperations, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// let call = CallOperations::new("call-1");
+    /// files.for_call(&call).write("a.txt", "")?;
+    /// assert_eq!(call.numbers(), [1]);
+    /// assert_eq!(files.operations()?[0].call.as_deref(), Some("call-1"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn for_call(&self, call: &Arc<CallOperations>) -> Self {
+        Self(self.0.clone(), Caller { call: Some(call.clone()), ..self.1.clone() })
     }
 
     /// Returns what the workspace says of itself.
@@ -143,7 +164,7 @@ impl Workspace {
             })?,
         };
         if let Some(history) = &self.0.history {
-            history.act_as(self.1.name.as_ref());
+            history.act_as(&self.1);
         }
         Ok(turn)
     }

@@ -4,19 +4,21 @@
 
 use std::collections::BTreeSet;
 
-use super::history::{History, describe, retried};
+use super::history::{History, describe, directory_modes};
 use super::undo::take_back::{Outcome, PreimageUse, concerns_path, is_permanent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filesystem::Backend;
 use crate::filesystem::event::Event;
 use crate::oplog::{
-    ContentId, OperationCause, OperationChange, OperationRecord, Recorded, Recording, Step,
+    ContentId, DirectoryModeChange, OperationCause, OperationChange, OperationRecord, Recorded,
+    Recording, Step,
 };
 use crate::path::TreePath;
 use crate::snapshot::Snapshot;
 use crate::tree::Tree;
 use crate::tree::compare::compare;
 use crate::tree::filtered::Filtered;
+use crate::tree::hash::directory_mode;
 use crate::tree::scope::Scope;
 
 /// The name of a call about which only its changes are known.
@@ -185,11 +187,12 @@ impl History {
     /// example because a directory is unreadable, the next call tries again; other work continues.
     fn recover_execution(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
         match self.changed_during(backend, &begun) {
-            Ok(Some((_, changes))) if !changes.is_empty() => {
+            Ok(Some((_, done))) if done.has_changes() => {
                 let saved = begun.cause.saved();
                 let name = begun.name.clone();
-                self.append_executed(begun, changes.clone())?;
-                self.report_recovered(Vec::new(), changes.into_iter().map(|it| it.path).collect());
+                let changed = done.changes.iter().map(|it| it.path.clone()).collect();
+                self.append_executed(done)?;
+                self.report_recovered(Vec::new(), changed);
                 let forget = || saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved));
                 self.tidy(&name, forget);
                 Ok(())
@@ -205,26 +208,28 @@ impl History {
         }
     }
 
-    /// Compares the files with the safety snapshot of a program's run.
+    /// Compares the files with the safety snapshot of a program's run; returns both the snapshot and the record of what
+    /// changed.
     fn changed_during(
         &self,
         backend: &dyn Backend,
         begun: &OperationRecord,
-    ) -> Result<Option<(Snapshot, Vec<OperationChange>)>> {
+    ) -> Result<Option<(Snapshot, OperationRecord)>> {
         let Some(saved) = begun.cause.saved() else { return Ok(None) };
         let saved = self.snapshots.describe(&saved)?;
-        let excluded = self.excluded.known().and(&saved.excluded)?;
         let before = self.snapshots.load(&saved.id)?;
-        let scope = Scope::everything().excluding(excluded.clone());
-        let live = Filtered { tree: backend.live(), excluded: excluded.clone() };
-        let mut changes = retried(|| {
-            let after = backend.capture(&excluded)?;
-            describe(&compare(&*before, &*after.tree, &scope)?, &live)
+        let (mut changes, modes) = self.leaving_out(&*backend.live(), || {
+            let after = self.capture(backend)?;
+            let excluded = self.excluded.in_turn().and(&saved.excluded)?;
+            let scope = Scope::everything().excluding(excluded.clone());
+            let live = Filtered { tree: backend.live(), excluded };
+            let differences = compare(&*before, &*after.tree, &scope)?;
+            Ok((describe(&differences, &live)?, directory_modes(&differences, &*before)?))
         })?;
         // Changes of later operations are theirs to undo. Counting them here would undo them twice.
         let later = self.changed_after(begun.sequence)?;
         changes.retain(|it| !later.iter().any(|path| path.overlaps(&it.path)));
-        Ok(Some((saved, changes)))
+        Ok(Some((saved, OperationRecord { changes, modes, ..begun.clone() })))
     }
 
     /// Returns the paths that later operations changed: their own undo covers them.
@@ -245,7 +250,7 @@ pub(super) fn rollback_name(name: &str, cause: OperationCause) -> String {
 
 /// Returns whether an operation is a program's run, whose changes are not known beforehand.
 fn is_execution(operation: &OperationRecord) -> bool {
-    operation.saved().is_some() && operation.changes.is_empty()
+    operation.saved().is_some() && !operation.has_changes()
 }
 
 /// Splits the paths of a replacement into those that it changed and those that it did not.
@@ -255,6 +260,10 @@ fn split_finished(live: &dyn Tree, done: &OperationRecord) -> (Vec<TreePath>, Ve
     for change in &done.changes {
         let is_finished = ContentId::at(live, &change.path).ok() == Some(change.left.clone());
         if is_finished { &mut finished } else { &mut left }.push(change.path.clone());
+    }
+    for DirectoryModeChange { path, is, .. } in &done.modes {
+        let is_finished = directory_mode(live, path).is_ok_and(|mode| mode == *is);
+        if is_finished { &mut finished } else { &mut left }.push(path.clone());
     }
     (finished, left)
 }

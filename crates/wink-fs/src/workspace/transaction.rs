@@ -84,7 +84,11 @@ impl Workspace {
         writer: &mut Layered<Guard>,
     ) -> Result<Box<dyn Any + Send>> {
         let alone = history.oplog.lock()?;
-        history.recover(self.backend(writer), &self.0.recording)?;
+        // What a dead process left behind is no part of the call that finds it.
+        let call = history.set_call(None);
+        let recovered = history.recover(self.backend(writer), &self.0.recording);
+        history.set_call(call);
+        recovered?;
         Ok(alone)
     }
 

@@ -42,7 +42,8 @@ impl Workspace {
 
     /// Starts writing content of any size, which blocks no other call and changes nothing until it is put.
     pub fn stage(&self) -> Result<Staging> {
-        self.turn()?.inner_mut().stage()
+        let mut writer = self.turn()?;
+        self.backend(&mut writer).stage()
     }
 
     /// Makes staged content the content of a file, in one step; the parent must be there.

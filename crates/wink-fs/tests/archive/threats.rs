@@ -28,6 +28,7 @@ on_both! {
     a2_46_headers_that_disagree_are_refused,
     a2_47_a_cut_or_changed_archive_is_refused_or_the_same,
     a2_47_content_that_is_not_what_it_says_is_never_returned,
+    bytes_after_the_end_of_packed_content_are_refused,
     a2_49_deep_and_long_names_are_refused,
     a2_51_names_of_one_system_only_are_reported_and_come_back,
 }
@@ -416,6 +417,15 @@ fn a2_47_content_that_is_not_what_it_says_is_never_returned(mut files: impl Back
         }
         assert_eq!(&tree.open(&path(b"good")).unwrap().read_all().unwrap()[..], b"good");
         assert_eq!(tree.verify().unwrap_err().path(), Some("files/bad"));
+    }
+}
+
+fn bytes_after_the_end_of_packed_content_are_refused(mut files: impl Backend) {
+    for content in [&b"small, small, small, small"[..], &noise(9_000_000, 48)] {
+        let mut item = Item::deflated("files/bad", content).both(|header| header.packed += 6);
+        item.body.extend(b"hidden");
+        let bytes = archive([item, Item::stored("files/good", "good")]);
+        assert_corrupt(&mut files, "bytes after the end of its packed content", &bytes);
     }
 }
 

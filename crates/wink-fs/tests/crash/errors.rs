@@ -245,3 +245,33 @@ fn fault_14_a_replacement_that_says_that_it_failed_has_changed_nothing() {
         });
     }
 }
+
+/// Once, a restore that failed and could not put everything back was in no operation log.
+#[test]
+#[ignore = "needs strace"]
+fn fault_14_a_restore_on_a_disk_that_fails_from_then_on_can_be_undone() {
+    let before = template(&|_| ());
+    let after = copy(before.path());
+    let calls = list_calls("restore", after.path());
+    let renames: Vec<_> = calls.into_iter().filter(|(name, _)| name == "renameat2").collect();
+    let old = lines(before.path());
+    let begun = renames.par_iter().filter(|(name, count)| {
+        let place = copy(before.path());
+        let mut strace = Command::new("strace");
+        let inject = format!("inject={name}:error=EIO:when={count}+");
+        strace.args(["-f", "-o", "/dev/null", "-e", &format!("trace={name}"), "-e", &inject]);
+        let done = strace.arg(CHILD).arg("restore").arg(place.path()).output();
+        let said = said(&done.expect("strace is needed"));
+        if lines(place.path()) == old {
+            return false;
+        }
+        let files = open(place.path());
+        files.write("unrelated", "").unwrap();
+        files.undo().unwrap();
+        let undone = files.undo().map(|undone| undone.conflicts);
+        assert!(undone.is_ok_and(|left| left.is_empty()), "at {count}: {said:?}");
+        assert_eq!(lines(place.path()), old, "at {count}: {said:?}");
+        said.is_some()
+    });
+    assert!(begun.count() > 0, "none of {} left a part", renames.len());
+}

@@ -70,7 +70,7 @@ fn fault_25_the_turn_of_a_process_that_died_is_taken_over_once() {
             scope.spawn(move || files.write(&format!("after/{number}"), "x").unwrap());
         }
     });
-    assert!(start.elapsed() < Duration::from_secs(4), "nobody waits for the dead");
+    assert!(start.elapsed() < Duration::from_secs(4), "no process waits for the dead");
     let operations = waiting[0].operations().unwrap();
     let recovered = operations.iter().filter(|it| it.cause == OperationCause::Recovery).count();
     assert_eq!(recovered, 1, "what it had begun is taken back, by one of them");

@@ -10,6 +10,7 @@ mod going_on;
 mod kills;
 mod locks;
 mod meanwhile;
+mod mounted;
 mod person;
 mod prune;
 mod recovery;

@@ -497,6 +497,19 @@ fn check_in(call: &DisturbedCall, before: &Place) {
     });
 }
 
+/// Kills a call at system calls, and goes on in another way at each.
+#[track_caller]
+pub(crate) fn kill_at_points(what: &str, go_on: impl Fn(&Path) -> Result<(), String>) {
+    let call = find_call(what);
+    let before = call.bare_template();
+    for point in call.points(before.path()) {
+        if let Some(place) = killed_at(what, before.path(), &point) {
+            let done = go_on(place.path());
+            assert_eq!(done, Ok(()), "{what} killed at {} {}", point.0, point.1);
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs strace"]
 fn what_a_person_did_after_a_write_died_stays() {

@@ -131,7 +131,7 @@ pub(crate) fn list_calls(what: &str, place: &Path) -> Vec<Call> {
     let mut strace = Command::new("strace");
     strace.arg("-f").arg("-o").arg(&log).arg(CHILD).arg(what).arg(place);
     let done = strace.output().expect("strace is needed");
-    assert!(done.status.success(), "{what} works when nobody kills it");
+    assert!(done.status.success(), "{what} works when it is not killed");
     let text = fs::read_to_string(&log).unwrap();
     let threads: BTreeSet<_> = text.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(threads.len(), 1, "one thread makes all calls, so each has one number");
@@ -188,7 +188,7 @@ pub(crate) fn check_whole(
     check_nothing_in_view(what, call, place);
     let operations = open(place).operations().unwrap();
     let is_left = |it: &OperationRecord| !it.left_alone.is_empty();
-    assert!(!operations.iter().any(is_left), "{what} killed at {call:?}: nobody else wrote");
+    assert!(!operations.iter().any(is_left), "{what} killed at {call:?}: no other program wrote");
     check_usable(place);
     state
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use wink_fs::{
-    Clock, MemoryBackend, Snapshot, SnapshotCause, SnapshotId, Store, VerifyOptions, Workspace,
+    Clock, ErrorKind, MemoryBackend, PruneOptions, Retention, Snapshot, SnapshotCause, SnapshotId,
+    SnapshotOptions, Store, VerifyOptions, Workspace,
 };
 
 use crate::history::scene::{Scene, on_both};
@@ -92,6 +93,27 @@ fn an_age_names_the_state_that_the_workspace_was_in() {
     files.undo().unwrap();
     at(60);
     assert_eq!(aged("1m ago"), three.id);
+}
+
+/// Once, `prune --keep 1` with a clock that ran three days behind deleted three snapshots.
+#[test]
+fn nothing_is_pruned_on_request_while_the_clock_is_behind() {
+    let clock = Arc::new(Minutes::default());
+    let at = |minute| clock.0.store(minute, Ordering::Relaxed);
+    let files = Workspace::builder(MemoryBackend::new()).clock(clock.clone()).build();
+    at(100);
+    for number in 0..3 {
+        files.write("a", &number.to_string()).unwrap();
+        files.snapshot_with(&SnapshotOptions::default()).unwrap();
+    }
+    let one = PruneOptions::default().retention(Retention::default().max_count(1));
+    at(10);
+    let refused = files.prune(&one).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains("the clock is behind"), "{refused}");
+    assert_eq!(files.snapshots().unwrap().len(), 3);
+    at(100);
+    assert_eq!(files.prune(&one).unwrap().snapshots.len(), 2);
 }
 
 on_both! {

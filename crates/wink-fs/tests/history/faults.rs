@@ -74,9 +74,9 @@ fn run(program: &str, arguments: &[&str]) {
 }
 
 fn restore_unprivileged(place: &Path) -> (bool, String) {
-    let mut nobody = Command::new("setpriv");
-    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    let output = nobody.arg(place.join("child")).arg("restore").arg(place).output().unwrap();
+    let mut unprivileged = Command::new("setpriv");
+    unprivileged.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    let output = unprivileged.arg(place.join("child")).arg("restore").arg(place).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

@@ -4,6 +4,7 @@ mod clock;
 mod execute;
 mod faults;
 mod kept;
+mod modes;
 mod older;
 mod outside;
 mod plan_once;

@@ -28,10 +28,10 @@ fn what_calls_changed_is_not_outside_and_what_others_changed_is() {
     files.rename("moved", "elsewhere").unwrap();
     assert_eq!(outside(files, "before"), [""; 0]);
 
-    fs::write(root.join("b"), "by somebody").unwrap();
+    fs::write(root.join("b"), "by another program").unwrap();
     fs::remove_file(root.join("c")).unwrap();
-    fs::write(root.join("made/three"), "by somebody").unwrap();
-    fs::write(root.join("made/two"), "by somebody").unwrap();
+    fs::write(root.join("made/three"), "by another program").unwrap();
+    fs::write(root.join("made/two"), "by another program").unwrap();
     fs::create_dir(root.join("empty")).unwrap();
     assert_eq!(outside(files, "before"), ["b", "c", "empty", "made/three", "made/two"]);
 
@@ -48,9 +48,9 @@ fn what_a_snapshot_holds_and_what_is_not_replaced_is_not_told() {
     files.write("a", "1").unwrap();
     files.write("b", "1").unwrap();
     files.snapshot("first").unwrap();
-    fs::write(root.join("a"), "by somebody").unwrap();
+    fs::write(root.join("a"), "by another program").unwrap();
     files.snapshot("second").unwrap();
-    fs::write(root.join("b"), "by somebody").unwrap();
+    fs::write(root.join("b"), "by another program").unwrap();
     assert_eq!(outside(files, "first"), ["b"]);
     let options = RestoreOptions::default().path(files.path("a").unwrap()).report_external(true);
     assert_eq!(files.restore_with("first", &options).unwrap().changed_outside, []);

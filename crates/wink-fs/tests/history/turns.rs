@@ -72,7 +72,7 @@ fn fault_26_restores_and_writes_at_once_have_a_serial_outcome() {
         }
         scope.spawn(|| {
             for round in 0..30 {
-                handles[2].write(&format!("written-{round}"), "by somebody").unwrap();
+                handles[2].write(&format!("written-{round}"), "by another process").unwrap();
             }
         });
     });

@@ -16,6 +16,10 @@ on_both! {
     ignore_files_hide_only_when_asked_and_are_counted,
     ignore_files_mean_what_they_mean_to_git,
     a_pattern_that_does_not_parse_is_an_invalid_pattern,
+    a_pattern_can_escape_and_the_path_of_a_file_finds_it,
+    a_class_of_characters_is_one_of_ascii,
+    an_empty_pattern_or_one_that_leaves_the_base_is_refused,
+    git_directories_are_skipped_when_asked_and_not_named,
 }
 
 const FILES: [&str; 12] = [
@@ -145,7 +149,8 @@ fn names_that_are_not_text_are_matched_as_listings_show_them(mut backend: impl B
     let files = Workspace::builder(backend).build();
     assert_eq!(found(&files, "*.py", ""), [r"back\slash.py", r"caf\xe9.py", r"new\x0aline.py"]);
     assert_eq!(found(&files, r"caf\xe9.py", ""), [r"caf\xe9.py"]);
-    assert_eq!(found(&files, r"back\slash*", ""), [r"back\slash.py"]);
+    assert_eq!(found(&files, r"back\\slash*", ""), [r"back\slash.py"]);
+    assert_eq!(found(&files, r"back\slash.py", ""), [r"back\slash.py"], "it reads the same");
 }
 
 fn paths_come_in_order_of_segments(backend: impl Backend + 'static) {
@@ -202,4 +207,82 @@ fn a_pattern_that_does_not_parse_is_an_invalid_pattern(backend: impl Backend + '
         assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern}");
         assert!(!error.to_string().contains('\n'), "{error}");
     }
+}
+
+/// Frameworks name files so: once, no pattern found `app/[id].tsx`.
+fn a_pattern_can_escape_and_the_path_of_a_file_finds_it(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    let all =
+        ["app/[id].tsx", "app/i.tsx", "app/[open.tsx", "app/{slug}.tsx", "app/slug.tsx", "a*b"];
+    for path in all.into_iter().chain(["axb"]) {
+        files.write(path, "").unwrap();
+    }
+    let expected: [(&str, &[&str]); 9] = [
+        ("app/[id].tsx", &["app/[id].tsx", "app/i.tsx"]),
+        ("[id].tsx", &["app/[id].tsx", "app/i.tsx"]),
+        (r"app/\[id\].tsx", &["app/[id].tsx"]),
+        (r"**/\[*", &["app/[id].tsx", "app/[open.tsx"]),
+        ("{slug}.tsx", &["app/slug.tsx", "app/{slug}.tsx"]),
+        (r"\{slug\}.tsx", &["app/{slug}.tsx"]),
+        ("app/[open.tsx", &["app/[open.tsx"]),
+        (r"a\*b", &["a*b"]),
+        ("a*b", &["a*b", "axb"]),
+    ];
+    for (pattern, paths) in expected {
+        assert_eq!(found(&files, pattern, ""), paths, "{pattern}");
+    }
+    assert_eq!(found(&files, "[open.tsx", "app"), ["app/[open.tsx"]);
+    files.write("app/[id].tsx", "needle").unwrap();
+    let options = wink_fs::search::GrepOptions::default().glob("app/[id].tsx");
+    assert_eq!(files.grep("needle", "", &options).unwrap().total_lines, 1);
+}
+
+/// Once, `[[:alpha:]]` was a set of `[`, `:` and letters, followed by `]`.
+fn a_class_of_characters_is_one_of_ascii(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    for path in ["a1.txt", "B1.txt", "11.txt", "_1.txt", "!1.txt", "é1.txt"] {
+        files.write(path, "").unwrap();
+    }
+    let expected: [(&str, &[&str]); 5] = [
+        ("[[:alpha:]]1.txt", &["B1.txt", "a1.txt"]),
+        ("[[:digit:]_]1.txt", &["11.txt", "_1.txt"]),
+        ("[![:alnum:]]1.txt", &["!1.txt", "_1.txt", "é1.txt"]),
+        ("[[:punct:]]1.txt", &["!1.txt", "_1.txt"]),
+        ("[[:upper:]][[:digit:]].txt", &["B1.txt"]),
+    ];
+    for (pattern, paths) in expected {
+        assert_eq!(found(&files, pattern, ""), paths, "{pattern}");
+    }
+    assert_eq!(files.glob("[[:letter:]]", "").unwrap_err().kind(), ErrorKind::InvalidPattern);
+}
+
+/// Once, these matched nothing, and nothing was said.
+fn an_empty_pattern_or_one_that_leaves_the_base_is_refused(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    for pattern in ["", "./", "/", "../*.py", "src/../*.py", ".."] {
+        let error = files.glob(pattern, "src").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern:?}");
+        let options = wink_fs::search::GrepOptions::default().glob(pattern);
+        let error = files.grep("x", "src", &options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern:?}");
+    }
+    assert_eq!(found(&files, "..?*", ""), [""; 0], "a name may begin so");
+}
+
+fn git_directories_are_skipped_when_asked_and_not_named(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    for path in [".git/config", "sub/.git/config", "sub/config", ".gitignore", "gone/.git"] {
+        files.write(path, "").unwrap();
+    }
+    let all = [".git/config", "sub/.git/config", "sub/config"];
+    assert_eq!(found(&files, "config", ""), all);
+    let skipping = |pattern: &str, base: &str| {
+        let found = files.glob_with(pattern, base, &GlobOptions::default().skip_git(true)).unwrap();
+        let paths: Vec<_> = found.paths.iter().map(ToString::to_string).collect();
+        (paths, found.skipped.git_directories)
+    };
+    assert_eq!(skipping("config", ""), (vec!["sub/config".to_owned()], 2));
+    assert_eq!(skipping(".git*", "").0, [".gitignore", "gone/.git"], "a file is no directory");
+    assert_eq!(skipping("config", ".git"), (vec![".git/config".to_owned()], 0));
+    assert_eq!(skipping("**/.git/config", "").0, all[..2]);
 }

@@ -32,6 +32,7 @@ on_both! {
     a_search_gives_up_in_the_middle_of_a_line,
     a_search_with_a_deadline_finds_the_same,
     a_pattern_that_cannot_be_used_says_why_in_one_sentence,
+    a_pattern_that_ripgrep_accepts_is_searched_for,
 }
 
 fn grep(files: &Workspace, pattern: &str, options: &GrepOptions) -> GrepResult {
@@ -300,6 +301,18 @@ fn a_search_with_a_deadline_finds_the_same(backend: impl Backend + 'static) {
         let found = grep(&files, pattern, &options(&patient));
         assert_eq!(found, grep(&files, pattern, &options(&GrepOptions::default())));
     }
+}
+
+/// Once, the compiled expression could have 1 MiB, and ordinary patterns were refused without naming the limit.
+fn a_pattern_that_ripgrep_accepts_is_searched_for(backend: impl Backend + 'static) {
+    let files = with(backend, &[("f", "mail to agent@example.com\n")]);
+    let address = r"[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}";
+    for pattern in [r"\w{1,40}", address] {
+        assert_eq!(grep(&files, pattern, &GrepOptions::default()).total_lines, 1, "{pattern}");
+    }
+    let error = files.grep(r"\w{1000}{1000}", "", &GrepOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidPattern);
+    assert!(error.to_string().contains("(limit max_regex_bytes)"), "{error}");
 }
 
 fn a_pattern_that_cannot_be_used_says_why_in_one_sentence(backend: impl Backend + 'static) {

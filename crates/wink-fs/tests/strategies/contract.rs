@@ -260,7 +260,7 @@ fn an_interrupted_save_leaves_nothing(strategy: Strategy) {
         files.filter(|path| !path.to_string_lossy().ends_with("lock")).collect()
     };
     let before = data();
-    std::fs::write(scene.root().join("b/changes"), "somebody writes meanwhile").unwrap();
+    std::fs::write(scene.root().join("b/changes"), "another program writes meanwhile").unwrap();
     let error = scene.store.save(&*capture.tree, &new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert_eq!(data(), before);

@@ -245,7 +245,7 @@ fn a_mount_that_cannot_be_made_is_refused_with_the_reason() {
     let (other, root) = (home.join("other"), home.join("other/root"));
     drop(OverlayMount::mount_ambient(&base, &other).unwrap());
     crate::common::disk::run("mount", ["-t", "tmpfs", "tmpfs", root.to_str().unwrap()]);
-    assert_eq!(refused(&base, &other).0, ErrorKind::AlreadyExists, "somebody's own mount");
+    assert_eq!(refused(&base, &other).0, ErrorKind::AlreadyExists, "a mount of the user");
     crate::common::disk::run("umount", [&root]);
     OverlayMount::mount_ambient(&base, &other).unwrap();
     for place in ["base 2", "base 2/p"] {

@@ -140,6 +140,22 @@ fn a1_07_long_and_deep_paths_are_refused_where_something_is_made(backend: impl B
     let moved = files.as_agent("write", |fs| ops::rename(fs, &from, &to, &MoveOptions::default()));
     assert_eq!(kind_of(moved), ErrorKind::TooLarge);
 
+    // Files may be made in a directory that is deeper already, and below a name that is longer; directories may not.
+    let deeper = format!("{deep}d");
+    write(&format!("{deeper}/new")).unwrap_err();
+    files.mkdir(&deeper).unwrap();
+    write(&format!("{deeper}/new")).unwrap();
+    assert_eq!(kind_of(write(&format!("{deeper}/dir/new"))), ErrorKind::TooLarge);
+    files.mkdir(&long).unwrap();
+    write(&format!("{long}/new")).unwrap();
+    assert_eq!(kind_of(write(&format!("{long}/{long}"))), ErrorKind::TooLarge);
+    let path = |text: &str| files.path(text).unwrap();
+    let (from, to) = (path(&format!("{deeper}/new")), path(&format!("{deeper}/other")));
+    files.as_agent("mv", |fs| ops::rename(fs, &from, &to, &MoveOptions::default())).unwrap();
+    let (from, to) = (path(&long), path("short"));
+    files.as_agent("mv", |fs| ops::rename(fs, &from, &to, &MoveOptions::default())).unwrap();
+    assert!(files.is_file("short/new"));
+
     for path in ["x".repeat(256), "x/".repeat(2049)] {
         assert_eq!(kind_of(files.read(&path)), ErrorKind::InvalidPath);
         assert_eq!(kind_of(write(&path)), ErrorKind::InvalidPath);
@@ -306,8 +322,8 @@ fn a1_22_regular_expressions_are_bounded_and_linear(backend: impl Backend + 'sta
     assert_eq!(grep("(a+)+$").unwrap().total_lines, 0);
     assert_eq!(grep("(a|a)*c").unwrap().total_lines, 0);
     for pattern in [
-        r"(?:a{1000}){1000}",
-        r"\p{L}{900}",
+        r"(?:(?:a{1000}){1000}){100}",
+        r"(?:\p{L}{900}){900}",
         r"(a)\1",
         r"(?<=a)b",
         r"(?!a)b",

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Exclusions, MountPoint, TreePath, Workspace, WorkspaceBuilder};
+use wink_fs::{Exclusions, HostOptions, MountPoint, TreePath, Workspace, WorkspaceBuilder};
 
 use crate::cli::GlobalArgs;
 use crate::cli::paths;
@@ -69,8 +69,8 @@ impl Context {
         let excluded = directory::excluded(&project)?;
         let prune_notice = PruneNotice::default();
         let listener = prune_notice.clone();
-        let mut files =
-            Self::builder(&project, &excluded)?.observe(move |event| listener.hear(event));
+        let mut files = Self::builder(&project, &excluded, HostOptions::default())?
+            .observe(move |event| listener.hear(event));
         if let Some(progress) = progress {
             files = files.progress(progress);
         }
@@ -82,9 +82,10 @@ impl Context {
     pub(crate) fn builder(
         project: &Project,
         excluded: &Exclusions,
+        options: HostOptions,
     ) -> Result<WorkspaceBuilder, CliError> {
         let store = project.open_store()?;
-        let files = Workspace::host_builder(&project.root, store);
+        let files = Workspace::host_builder_with(&project.root, store, options);
         let files = files.map_err(|error| CliError::root(project, error))?;
         // So that absolute paths below the root are paths of the workspace.
         let mount_point = MountPoint::from_disk(project.root.as_os_str().as_bytes())?;
@@ -128,6 +129,11 @@ impl Context {
         } else {
             Ok(Answer { text: text(document), ..Answer::default() })
         }
+    }
+
+    /// Returns the line that says what a command did; with `--quiet` the exit code says it.
+    pub(crate) fn summary(&self, line: String) -> String {
+        if self.global.quiet { String::new() } else { line }
     }
 
     /// Returns the output, for commands that print before their answer.
@@ -176,10 +182,14 @@ impl Context {
         }
     }
 
+    /// Returns whether an optional question can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        !self.global.json && !self.global.yes && input::is_interactive()
+    }
+
     /// Asks whether to do something optional; without a terminal the answer is no.
     pub(crate) fn agrees(&self, question: &str) -> Result<bool, CliError> {
-        let can_ask = !self.global.json && !self.global.yes && input::is_interactive();
-        Ok(can_ask && input::ask(question)?)
+        Ok(self.can_ask() && input::ask(question)?)
     }
 
     /// Prints a note before the answer, unless `--quiet` or `--json`.

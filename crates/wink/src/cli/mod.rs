@@ -33,7 +33,7 @@ A state is named by:
   TAG         the snapshot with this tag
   NAME        the last snapshot of this fork
   ID          the snapshot whose id is this or starts with it; at least four characters
-  op:N        the state after operation N, if a snapshot of it was taken
+  op:N, op:N- the state after operation N, and before it: to compare, read or export
   \"10m ago\"   the newest snapshot of at least this age: s, m, h, d or w, or \"10 minutes ago\"
   X.fs.zip    the files of an archive, to read or to fork";
 

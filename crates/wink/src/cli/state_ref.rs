@@ -21,6 +21,8 @@ pub(crate) enum State {
     Live,
     Snapshot(Box<Snapshot>),
     Archive(Arc<ArchiveTree>),
+    /// Before or after an operation of which no snapshot was taken.
+    OfOperation(StateRef),
 }
 
 impl State {
@@ -32,10 +34,11 @@ impl State {
         }
     }
 
-    /// Returns the id of the snapshot, where it is one.
+    /// Returns the id of the snapshot, where it is one, or the name of an operation's state.
     pub(crate) fn id(&self) -> Option<String> {
         match self {
             Self::Snapshot(snapshot) => Some(snapshot.id.to_string()),
+            Self::OfOperation(state) => Some(state.to_string()),
             _ => None,
         }
     }
@@ -46,6 +49,7 @@ impl State {
             Self::Live => Ok(StateRef::Live),
             Self::Snapshot(snapshot) => Ok(StateRef::from(&**snapshot)),
             Self::Archive(_) => Err(CliError::archive_ref(text)),
+            Self::OfOperation(state) => Ok(state.clone()),
         }
     }
 }
@@ -59,7 +63,7 @@ pub(crate) fn find(opened: &Opened, text: &str) -> Result<State, CliError> {
         Err(ResolveError { why: Unresolved::Unknown, .. }) if text.ends_with(ARCHIVE) => {
             archive(opened, text)
         }
-        Err(error) => Err(error.into()),
+        Err(error) => error.state().map(State::OfOperation).ok_or_else(|| error.into()),
     }
 }
 
@@ -77,6 +81,7 @@ pub(crate) fn find_snapshot(opened: &Opened, text: &str) -> Result<Snapshot, Cli
         State::Snapshot(snapshot) => Ok(*snapshot),
         State::Live => Err(CliError::live_ref()),
         State::Archive(_) => Err(CliError::archive_ref(text)),
+        State::OfOperation(state) => Err(CliError::unkept_state(&state)),
     }
 }
 

@@ -7,12 +7,12 @@ use serde::Serialize;
 use wink_agent::WithoutSpecial;
 use wink_fs::archive::{self, ExportOptions, Portability};
 
-use super::list_text;
+use super::{incomplete_text, list_text};
 use crate::cli::REFS;
 use crate::cli::completion;
 use crate::cli::context::Context;
 use crate::cli::state_ref::{self, State};
-use crate::error::CliError;
+use crate::error::{CliError, PARTIAL};
 use crate::json::{SkippedEntry, documents};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -47,6 +47,9 @@ struct ExportedTo {
     /// The total size of the files.
     bytes: u64,
     archive_bytes: u64,
+    /// What the exported state should hold and does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<SkippedEntry>,
     /// What is not in the archive, and why.
     skipped: Vec<SkippedEntry>,
     /// Names that other systems may not support, and why.
@@ -67,9 +70,12 @@ impl From<&Portability> for PortabilityEntry {
 }
 
 pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliError> {
+    let target = context.host_path(&args.file);
+    if !target.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip")) {
+        return Err(CliError::not_a_zip(&args.file));
+    }
     let opened = context.open()?;
     let state = state_ref::find(&opened, &args.at)?;
-    let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
     let progress = context.progress("exporting");
     let tree = WithoutSpecial::of(match &state {
@@ -82,7 +88,12 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliErr
     let exported = archive::export_ambient(&context.counted.counted(&tree), &target, &options)
         .map_err(|error| CliError::export(&target, error))?;
     drop(progress);
+    let missing = match &state {
+        State::Snapshot(snapshot) => snapshot.missing().map(SkippedEntry::from).collect(),
+        _ => Vec::new(),
+    };
     let document = ExportedTo {
+        missing,
         file: target.display().to_string(),
         files: exported.file_count,
         bytes: exported.total_bytes,
@@ -94,8 +105,11 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliErr
         let files = format::counted(it.files, "file", "files");
         let (bytes, packed) = (format::size(it.bytes), format::size(it.archive_bytes));
         let head = format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file);
-        head + &format::not_captured(&it.skipped)
+        context.summary(head) + &format::not_captured(&it.skipped) + &incomplete_text(&it.missing)
     })?;
+    if !document.missing.is_empty() {
+        answer = answer.exit(PARTIAL);
+    }
     if !document.portability.is_empty() {
         let line = |it: &PortabilityEntry| format!("{}: {}", it.path, it.why);
         let lines = list_text(document.portability.iter().map(line));

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::list_text;
 use crate::cli::context::Context;
-use crate::error::CliError;
-use crate::json::documents;
+use crate::error::{CliError, PARTIAL};
+use crate::json::{SkippedEntry, documents};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
@@ -31,6 +32,9 @@ struct ImportedFrom {
     written: u64,
     removed: u64,
     unchanged: u64,
+    /// What was left as it is, because it could not be saved before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<SkippedEntry>,
 }
 
 pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, CliError> {
@@ -46,12 +50,24 @@ pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, CliErr
         written: imported.replaced.written,
         removed: imported.replaced.removed,
         unchanged: imported.replaced.unchanged,
+        missing: imported.missing.iter().map(SkippedEntry::from).collect(),
     };
     let mut answer = context.answer(&document, |it| {
         let files = format::counted(it.files, "file", "files");
         let [written, removed] = [it.written, it.removed].map(format::number);
-        format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file)
+        let line = format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file);
+        let head = context.summary(line);
+        let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
+        match it.missing.len() {
+            0 => head,
+            _ => {
+                let left = list_text(it.missing.iter().map(line));
+                format!("{head}These could not be saved, and were left as they are:\n{left}")
+            }
+        }
     })?;
+    let exit = if document.missing.is_empty() { 0 } else { PARTIAL };
+    answer = answer.exit(exit);
     if document.written + document.removed > 0 {
         answer.notes = context.note("undo: wink undo");
     }

@@ -1,5 +1,6 @@
 //! The commands, one file or folder for each: arguments, run, text and JSON document.
 
+mod blame;
 mod completions;
 mod config;
 mod debug;
@@ -8,6 +9,7 @@ pub(crate) mod doctor;
 mod export;
 mod fork;
 mod fs;
+mod hook;
 mod import;
 pub(crate) mod init;
 mod log;
@@ -16,14 +18,17 @@ mod matching;
 mod mcp;
 mod merge;
 mod merged;
+mod oops;
 mod op;
 mod prune;
 mod redo;
 mod repair;
 mod restore;
 mod revert;
+mod run;
 mod search;
 mod session;
+mod setup;
 mod show;
 mod snapshot;
 mod status;
@@ -41,7 +46,7 @@ use wink_fs::{ErrorKind, Snapshot, StateRef, Workspace};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
-use crate::json::Changes;
+use crate::json::{Changes, SkippedEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 use crate::{demo, serve};
@@ -85,19 +90,24 @@ commands! {
         Diff(diff::DiffArgs),
         Restore(restore::RestoreArgs),
         Revert(revert::RevertArgs),
+        Oops(oops::OopsArgs),
         Undo(undo::UndoArgs),
         Redo(redo::RedoArgs),
         Op(op::OpArgs),
         Tag(tag::TagArgs),
         Search(search::SearchArgs),
+        Blame(blame::BlameArgs),
         Prune(prune::PruneArgs),
         Verify(verify::VerifyArgs),
         Repair(repair::RepairArgs);
     "Forks": Fork(fork::ForkArgs), Merge(merge::MergeArgs);
     "Files": Fs(fs::FsArgs), Export(export::ExportArgs), Import(import::ImportArgs);
-    "Agents": Tool(tool::ToolArgs), Session(session::SessionArgs);
+    "Agents":
+        Run(run::RunArgs),
+        Hook(hook::HookArgs), Tool(tool::ToolArgs), Session(session::SessionArgs);
     "Servers": Serve(serve::ServeArgs), Debug(debug::DebugArgs), Mcp(mcp::McpArgs);
     "Setup":
+        Setup(setup::SetupArgs),
         Workspaces(workspaces::WorkspacesArgs),
         Doctor(doctor::DoctorArgs),
         Config(config::ConfigArgs),
@@ -106,16 +116,24 @@ commands! {
 }
 
 impl Command {
+    /// Returns whether it is run by a coding agent, which it must not stop.
+    pub(crate) fn is_hook(&self) -> bool {
+        matches!(self, Self::Hook(_))
+    }
+
     /// Returns whether the command handles signals itself.
     pub(crate) fn handles_signals(&self) -> bool {
         match self {
-            Self::Mcp(_) | Self::Serve(_) | Self::Debug(_) => true,
+            // The last one passes them on to the program.
+            Self::Mcp(_) | Self::Serve(_) | Self::Debug(_) | Self::Run(_) => true,
             // It ends the program that it runs.
             Self::Tool(args) => args.may_execute(),
             _ => false,
         }
     }
 }
+
+pub(crate) use hook::failed as hook_failed;
 
 /// How many paths a summary lists.
 const LISTED: usize = 20;
@@ -152,6 +170,16 @@ fn list_text(lines: impl ExactSizeIterator<Item: fmt::Display>) -> String {
         text += &format!("  and {} more\n", format::number(more as u64));
     }
     text
+}
+
+/// Lists what an incomplete snapshot lacks, if it lacks anything.
+fn incomplete_text(missing: &[SkippedEntry]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
+    let listed = list_text(missing.iter().map(line));
+    format!("The snapshot is incomplete, so these are missing:\n{listed}")
 }
 
 fn milliseconds(since: Instant) -> u64 {

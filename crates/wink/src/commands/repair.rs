@@ -63,7 +63,8 @@ pub(crate) fn run(context: &Context, _args: &RepairArgs) -> Result<Answer, CliEr
         taken: repaired.taken.map(|id| id.to_string()),
         unreadable: repaired.unreadable.iter().map(|it| it.path.clone()).collect(),
     };
-    let exit = if document.unreadable.is_empty() { 0 } else { PARTIAL };
+    let is_whole = document.unreadable.is_empty() && document.lost.is_empty();
+    let exit = if is_whole { 0 } else { PARTIAL };
     let known = |id: &String| known.get(id).cloned().unwrap_or_else(|| id.clone());
     Ok(context.answer(&document, |it| text(it, known))?.exit(exit))
 }

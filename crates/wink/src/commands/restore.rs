@@ -232,7 +232,7 @@ fn missing_text(document: &Restored) -> String {
     }
     let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
     let listed = list_text(document.missing.iter().map(line));
-    format!("Not restored, because the snapshot is incomplete; left as they are:\n{listed}")
+    format!("Not restored, and left as they are:\n{listed}")
 }
 
 fn notes(
@@ -244,6 +244,9 @@ fn notes(
     let head = head::since(opened, snapshot.id).filter(|head| head.moved);
     let moved = head.map(|head| {
         let (then, now) = head.shown();
+        if head.missing {
+            return "warning: .git is missing and was not restored: it is excluded, so no snapshot holds it".to_owned();
+        }
         format!("note: .git is excluded and HEAD stays at {now}; it was at {then}")
     });
     let undo = receipt.saved.map(|_| "undo: wink undo".to_owned());

@@ -58,6 +58,7 @@ pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, CliError
         State::Snapshot(snapshot) => show(context, &opened, &snapshot),
         State::Archive(tree) => show_archive(context, &args.snapshot, &tree),
         State::Live => Err(CliError::live_ref()),
+        State::OfOperation(state) => Err(CliError::unkept_state(&state)),
     }
 }
 

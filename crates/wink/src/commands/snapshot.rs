@@ -6,11 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use wink_fs::{Snapshot, SnapshotOptions, TakenSnapshot, Workspace};
 
-use super::{changes_text, milliseconds};
+use super::{changes_text, list_text, milliseconds};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::CliError;
-use crate::json::{Changes, SnapshotEntry, documents};
+use crate::error::{CliError, PARTIAL};
+use crate::json::{Changes, SkippedEntry, SnapshotEntry, documents};
 use crate::project::git::head;
 use crate::project::quota::{self, Quota};
 use crate::ui::answer::Answer;
@@ -66,7 +66,12 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliE
         pruned: opened.prune_notice.pruned(),
         duration_ms: milliseconds(start),
     };
-    let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
+    let exit = if document.snapshot.missing.is_empty() { 0 } else { PARTIAL };
+    let answer = context.answer(&document, |document| {
+        let text = context.summary(text(&opened.files, document, &snapshot));
+        text + &left_out(document)
+    })?;
+    let mut answer = answer.exit(exit);
     if context.is_talkative() {
         answer.notes.extend(opened.prune_notice.note());
         answer.notes.extend(Quota::of(&opened).ok().and_then(Quota::warning));
@@ -100,7 +105,7 @@ fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
     }
 }
 
-fn text(document: &Taken, snapshot: &Snapshot) -> String {
+fn text(files: &Workspace, document: &Taken, snapshot: &Snapshot) -> String {
     let changes = match (snapshot.parent, document.changes) {
         (None, _) => "first snapshot".to_owned(),
         (Some(_), Some(changes)) => changes_text(changes),
@@ -118,8 +123,25 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         format::size(snapshot.total_bytes),
         document.duration_ms,
     );
-    if !snapshot.excluded.is_empty() {
-        text += &format!("  excluded: {}\n", snapshot.excluded.join(", "));
+    // `.git` is excluded wherever it may be; it is worth a word where it is.
+    let is_there = |pattern: &&str| *pattern != "/.git" || files.exists(".git");
+    let excluded: Vec<_> = snapshot.excluded_by_setting().filter(is_there).collect();
+    if !excluded.is_empty() {
+        text += &format!("  excluded: {}\n", excluded.join(", "));
     }
-    text + &format::not_captured(&document.snapshot.skipped)
+    text
+}
+
+/// Names what the snapshot does not hold, also with `--quiet`.
+fn left_out(document: &Taken) -> String {
+    let SnapshotEntry { skipped, missing, .. } = &document.snapshot;
+    let special = |it: &&SkippedEntry| !missing.iter().any(|missing| missing.path == it.path);
+    let special: Vec<_> = skipped.iter().filter(special).cloned().collect();
+    let mut text = format::not_captured(&special);
+    if !missing.is_empty() {
+        let line = |it: &SkippedEntry| format!("{}  {}", it.path, it.why);
+        text += "These are not in it, and a restore leaves them alone; everything else is saved:\n";
+        text += &list_text(missing.iter().map(line));
+    }
+    text
 }

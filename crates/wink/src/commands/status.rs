@@ -10,6 +10,7 @@ use super::{DAMAGED, LISTED, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
 use crate::error::{self, CliError};
+use crate::hooks::record;
 use crate::json::{ChangedEntry, Changes, SkippedEntry, SnapshotEntry, documents};
 use crate::project::git::head::{self, GitHead};
 use crate::project::quota::Quota;
@@ -43,10 +44,15 @@ documents! {
 struct Status {
     /// Whether the last snapshot is readable and complete, and the next one can be taken.
     protected: bool,
-    /// The first unreadable path, which prevents the next snapshot.
+    /// The first path that the next snapshot cannot hold, because it cannot be read.
     unreadable: Option<String>,
-    /// Whether the history has reached its quota, which prevents the next snapshot.
+    /// Whether the quota of the history may prevent the next snapshot.
     full: bool,
+    /// Why the last hook of a coding agent took no snapshot.
+    hook_failed: Option<String>,
+    /// Why it may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shortage: Option<String>,
     root: String,
     last_snapshot: Option<SnapshotEntry>,
     age_seconds: Option<u64>,
@@ -103,11 +109,20 @@ fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     let is_complete = last.is_none_or(|it| it.missing().next().is_none());
-    let full = quota.is_used_up(opened)?;
+    let hook_failed = record::last_failure(&opened.project.directory);
+    let new_bytes = diff.as_ref().map_or(0, |diff| changed_bytes(&opened.files, diff));
+    let shortage = quota.shortage(opened, new_bytes)?;
+    let full = shortage.is_some();
     Ok(Status {
-        protected: diff.is_some() && unreadable.is_none() && !full && is_complete,
+        protected: diff.is_some()
+            && unreadable.is_none()
+            && !full
+            && is_complete
+            && hook_failed.is_none(),
         unreadable,
         full,
+        hook_failed,
+        shortage,
         root: opened.project.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
@@ -128,6 +143,13 @@ fn look(opened: &Opened, last: Option<&Snapshot>, quota: Quota) -> Result<Status
     })
 }
 
+/// Returns how many bytes the changed files have now, which is the most that a snapshot of them stores.
+fn changed_bytes(files: &Workspace, diff: &Diff) -> u64 {
+    let tree = files.tree();
+    let changed = diff.added.iter().chain(&diff.modified);
+    changed.filter_map(|it| tree.stat(&it.path).ok()).map(|stat| stat.size_bytes).sum()
+}
+
 /// Lists changed paths, sorted.
 fn changed(diff: &Diff) -> Vec<ChangedEntry> {
     let all = diff.added.iter().chain(&diff.modified).chain(&diff.deleted);
@@ -140,7 +162,9 @@ fn changed(diff: &Diff) -> Vec<ChangedEntry> {
 fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), CliError> {
     match files.diff(last, StateRef::Live) {
         Ok(diff) => {
-            let unreadable = unreadable(files, &diff);
+            let missing = diff.not_captured.iter().find(|it| it.is_missing);
+            let unreadable =
+                missing.map(|it| it.path.to_string()).or_else(|| unreadable(files, &diff));
             Ok((Some(diff), unreadable))
         }
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok((None, None)),
@@ -204,7 +228,10 @@ fn not_captured(status: &Status) -> Vec<&SkippedEntry> {
 fn not_readable(status: &Status) -> String {
     let path = status.unreadable.as_deref().unwrap_or_default();
     let hint = error::leaving_out(path).unwrap_or_else(|| "make it readable".to_owned());
-    format!("{} is not protected: `{path}` cannot be read; {hint}\n", status.root)
+    format!(
+        "{} is not protected: `{path}` cannot be read, so no snapshot holds it; {hint}\n",
+        status.root
+    )
 }
 
 fn store_text(store: &StoreEntry) -> String {
@@ -230,7 +257,11 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
             rows.push(("", format!("and {more} more: `wink diff --name-status`")));
         }
     }
-    if let Some(head) = status.git_head.as_ref().filter(|head| head.moved) {
+    if status.git_head.as_ref().is_some_and(|head| head.missing) {
+        let lost = ".git is missing, which was there at the last snapshot; no snapshot holds it, because it is excluded";
+        rows.push(("git", lost.to_owned()));
+    }
+    if let Some(head) = status.git_head.as_ref().filter(|head| head.moved && !head.missing) {
         let (then, now) = head.shown();
         rows.push(("git HEAD", format!("moved since: {then} → {now}")));
     }
@@ -251,8 +282,13 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
         (true, _) => format!("{root} is protected.\n"),
         (false, _) if status.unreadable.is_some() => not_readable(status),
         (false, _) if status.full => format!(
-            "{root} is not protected: its history has reached its quota, so no snapshot can be taken; raise the \
-             quota with `wink config set retention.bytes`, or delete tags and `wink prune`\n"
+            "{root} is not protected: {}; raise the quota with `wink config set retention.bytes`, or delete tags \
+             and `wink prune`\n",
+            status.shortage.as_deref().unwrap_or_default()
+        ),
+        (false, Some(_)) if status.hook_failed.is_some() => format!(
+            "{root} is not protected: the last hook of a coding agent took no snapshot ({}); `wink snapshot` takes one\n",
+            status.hook_failed.as_deref().unwrap_or_default()
         ),
         (false, Some(last)) if status.changes.is_some() => format!(
             "{root} is not protected: the last snapshot is {}; `wink show @-` names them, and `wink snapshot` takes \

@@ -93,8 +93,28 @@ pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, CliError
         Which::Last(count) => step(context, "undo", count, Workspace::undo)?,
         Which::Operation(number) => one(context, number)?,
     };
+    if args.which.is_none() && context.is_talkative() {
+        answer.notes.extend(still_changed(context));
+    }
     answer.notes.extend(context.note("redo: wink redo"));
     Ok(answer)
+}
+
+/// Names what other programs changed since the last snapshot, which the undo of an operation leaves as it is.
+fn still_changed(context: &Context) -> Option<String> {
+    let opened = context.open().ok()?;
+    let last = state_ref::last(&opened.files).ok()??;
+    let options = RestoreOptions::default().report_external(true).dry_run(true);
+    let changed = opened.files.restore_with(&last, &options).ok()?.changed_outside;
+    if changed.is_empty() {
+        return None;
+    }
+    let listed = list_text(changed.iter());
+    Some(format!(
+        "note: other programs changed these since the last snapshot, and they stay changed; `wink restore @-` goes \
+         back to it:\n{}",
+        listed.trim_end()
+    ))
 }
 
 /// Offers to restore the last snapshot, if no operation came after it, but other programs changed files.

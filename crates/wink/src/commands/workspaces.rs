@@ -9,7 +9,7 @@ use wink_fs::{MemoryBackend, Snapshot, Usage, Workspace};
 use crate::cli::context::Context;
 use crate::error::CliError;
 use crate::json::{SnapshotEntry, documents};
-use crate::project::{self, Project};
+use crate::project::{self, Project, retention};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -53,7 +53,8 @@ struct WorkspaceEntry {
     root: Option<String>,
     /// The directory of the history.
     history: String,
-    /// Whether the directory exists, and its history has a snapshot and can be read; `wink status` there says more.
+    /// Whether the directory exists, and its history can be read, has a complete snapshot and room for another;
+    /// `wink status` there also compares the files.
     protected: bool,
     /// Why it is not protected.
     problem: Option<String>,
@@ -135,7 +136,7 @@ fn described(project: &Project) -> WorkspaceEntry {
     };
     entry.problem = match kept(project) {
         Err(error) => Some(error.message().to_owned()),
-        Ok((snapshots, usage)) => {
+        Ok((snapshots, usage, has_room)) => {
             entry.bytes = Some(usage.bytes);
             entry.snapshots = Some(snapshots.len() as u64);
             let last = snapshots.iter().max_by_key(|it| it.created_at);
@@ -144,6 +145,10 @@ fn described(project: &Project) -> WorkspaceEntry {
             let problem = match last {
                 _ if is_gone => Some("its directory is missing"),
                 None => Some("it has no snapshot"),
+                Some(last) if last.missing().next().is_some() => {
+                    Some("its last snapshot is incomplete")
+                }
+                Some(_) if !has_room => Some("its history has no room for another snapshot"),
                 Some(_) => None,
             };
             problem.map(str::to_owned)
@@ -154,10 +159,12 @@ fn described(project: &Project) -> WorkspaceEntry {
 }
 
 /// Returns the snapshots of a history and its size; its directory may be missing.
-fn kept(project: &Project) -> Result<(Vec<Snapshot>, Usage), CliError> {
+fn kept(project: &Project) -> Result<(Vec<Snapshot>, Usage, bool), CliError> {
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
-    let kept = kept.store(project.open_store()?).build();
-    Ok((kept.snapshots()?, kept.usage()?))
+    let kept = kept.retention(retention::of(project)?).store(project.open_store()?).build();
+    // A snapshot of nothing at all is the least that has to fit.
+    let has_room = kept.has_room_for(0)?;
+    Ok((kept.snapshots()?, kept.usage()?, has_room))
 }
 
 fn unreadable(place: &Path, error: &CliError) -> WorkspaceEntry {

@@ -6,8 +6,28 @@ use std::path::Path;
 use wink_fs::ErrorKind;
 
 use super::{CliError, sanitized};
+use crate::clients::config::Unchanged;
 
 impl CliError {
+    /// A client that `wink setup` does not know.
+    pub(crate) fn unknown_client(name: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{name}` is not a client that wink knows"))
+            .hint("`wink setup --help` lists them")
+    }
+
+    /// Settings of a client that are not changed.
+    pub(crate) fn settings_of_client(path: &Path, why: &Unchanged) -> Self {
+        let message = format!("{} was not changed", path.display());
+        match why {
+            Unchanged::Malformed(why) => Self::of(ErrorKind::InvalidArgument, message)
+                .because(&format!("it cannot be parsed: {why}"))
+                .hint("repair it, or add what `--print` shows for an empty project"),
+            Unchanged::Taken(why) => Self::of(ErrorKind::Conflict, message)
+                .because(why)
+                .hint("remove it, or keep it if it runs wink"),
+        }
+    }
+
     /// An invalid value.
     pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
         let message = format!("invalid value `{}` for {key}", sanitized(value));

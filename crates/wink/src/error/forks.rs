@@ -11,6 +11,15 @@ use crate::ui::format;
 const NAMED: usize = 3;
 
 impl CliError {
+    /// A fork in which no program can be run.
+    pub(crate) fn fork_without_directory(name: &str) -> Self {
+        Self::of(
+            ErrorKind::Unsupported,
+            format!("the fork `{name}` has no directory to run programs in"),
+        )
+        .hint(format!("make another one from it: `wink fork NEW {name}`"))
+    }
+
     /// A command that works only in the workspace, run in one of its forks.
     pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
         let message = format!("this workspace is the fork `{name}` of `{}`", main.display());

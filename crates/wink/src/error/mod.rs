@@ -3,6 +3,7 @@
 mod config;
 mod forks;
 mod names;
+mod run;
 mod serve;
 mod sessions;
 mod table;
@@ -281,6 +282,15 @@ impl CliError {
         }
     }
 
+    /// A history whose store was replaced by another one.
+    pub(crate) fn another_store(directory: &Path) -> Self {
+        let store = project::store_in(directory);
+        let message = format!("the store in `{}` is not the one of this history", store.display());
+        Self::new("another_store", NO_STORE, message).hint(
+            "put back the store that was there; `wink init --store DIR` starts a new history, in another directory",
+        )
+    }
+
     /// A history without its settings.
     pub(crate) fn no_settings(root: &Path) -> Self {
         let message = format!("the history of `{}` has lost its settings", root.display());
@@ -357,6 +367,14 @@ impl CliError {
         let (root, history) = (root.display(), history.display());
         Self::of(ErrorKind::AlreadyExists, format!("`{root}` is already a workspace"))
             .hint(format!("its history is in `{history}`; see `wink status`"))
+    }
+
+    /// A name of an archive that says that it is of another format.
+    pub(crate) fn not_a_zip(file: &Path) -> Self {
+        let name = file.display();
+        Self::of(ErrorKind::InvalidArgument, format!("`{name}` is not the name of a ZIP archive"))
+            .because("archives are ZIP files, whatever their name")
+            .hint("choose a name that ends in .zip, such as `work.fs.zip`")
     }
 
     /// A history whose directory still exists.

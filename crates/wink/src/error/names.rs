@@ -1,6 +1,6 @@
 //! Errors about states named by operation, age, fork or archive.
 
-use wink_fs::{ErrorKind, ResolveError, Snapshot, SnapshotId, Unresolved};
+use wink_fs::{ErrorKind, ResolveError, Snapshot, SnapshotId, StateRef, Unresolved};
 
 use super::{CliError, NO_REF, sanitized};
 use crate::project::Project;
@@ -17,7 +17,8 @@ impl From<ResolveError> for CliError {
             Unresolved::TooYoung { oldest } => Self::too_young(text, oldest.as_deref()),
             Unresolved::NoAncestor { ancestors } => Self::no_ancestor(text, ancestors),
             Unresolved::UnknownOperation(_) => Self::unknown_operation(text),
-            Unresolved::NoSnapshotAfter(sequence) => Self::unkept_operation(sequence),
+            Unresolved::NoSnapshotAfter(sequence) => Self::no_snapshot("after", sequence),
+            Unresolved::NoSnapshotBefore(sequence) => Self::no_snapshot("before", sequence),
             Unresolved::Event => Self::event_ref(text),
             Unresolved::Failed(error) => error.into(),
             _ => Self::unknown_ref(text),
@@ -69,13 +70,22 @@ impl CliError {
         Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists the operations")
     }
 
-    /// An operation without a snapshot of its result.
-    pub(crate) fn unkept_operation(sequence: u64) -> Self {
-        let message = format!("no snapshot was taken after operation {sequence}");
+    /// A state of an operation of which no snapshot was taken.
+    fn no_snapshot(when: &str, sequence: u64) -> Self {
+        let message = format!("no snapshot was taken {when} operation {sequence}");
         Self::new("ref_unknown", NO_REF, message)
             .hint(format!(
                 "`wink op show {sequence}` shows what it changed, and `wink undo op:{sequence}` undoes it"
             ))
+    }
+
+    /// A state that can be looked at, where a snapshot is needed.
+    pub(crate) fn unkept_state(state: &StateRef) -> Self {
+        match state {
+            StateRef::BeforeOperation(number) => Self::no_snapshot("before", *number),
+            StateRef::AfterOperation(number) => Self::no_snapshot("after", *number),
+            other => Self::unknown_ref(&other.to_string()),
+        }
     }
 
     /// An operation that cannot be undone.

@@ -21,10 +21,16 @@ impl CliError {
             .hint("another process may work in the same workspace; try again")
     }
 
-    /// A feature that is not built yet.
-    pub(crate) fn not_yet(what: &str) -> Self {
-        Self::of(ErrorKind::Unsupported, format!("{what} is not available yet"))
-            .hint("see `wink mcp --help`")
+    /// `--image` without `--backend podman`.
+    pub(crate) fn image_without_podman() -> Self {
+        Self::of(ErrorKind::InvalidArgument, "--image is for containers, and none is used")
+            .hint("use it with --backend podman")
+    }
+
+    /// A container that cannot be started.
+    pub(crate) fn container(why: &str) -> Self {
+        Self::of(ErrorKind::Unavailable, format!("no container can be started: {why}"))
+            .hint("`wink doctor` checks Podman; without --backend podman the files are served without programs")
     }
 
     /// `--root` with `--backend memory`.

@@ -77,9 +77,18 @@ impl CliError {
 
     /// A tool that runs programs, without `--allow-execution`.
     pub(crate) fn execution_not_allowed(tool: &str) -> Self {
-        let message = format!("`{tool}` runs programs on this computer with all your rights");
+        let message = format!("`{tool}` runs programs on this computer");
         Self::of(ErrorKind::PermissionDenied, message)
-            .hint("allow it with --allow-execution; nothing keeps them inside the workspace")
+            .hint("allow it with --allow-execution; a sandbox keeps them inside the workspace")
+    }
+
+    /// Options of the sandbox, without `--allow-execution`.
+    pub(crate) fn sandbox_without_execution() -> Self {
+        Self::of(
+            ErrorKind::InvalidArgument,
+            "there are options of the sandbox, but no tool may run programs",
+        )
+        .hint("allow it with --allow-execution")
     }
 
     /// Arguments of a tool that are not a JSON object.

@@ -48,7 +48,7 @@ impl From<&Snapshot> for SnapshotEntry {
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SkippedEntry {
     pub(crate) path: String,

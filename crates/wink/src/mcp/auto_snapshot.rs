@@ -5,13 +5,15 @@
 //! would push another one out for nothing.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 use wink_agent::{Effect, Family, Tool, ToolContext};
-use wink_fs::{BackendKind, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin, Workspace};
+use wink_fs::{
+    BackendKind, ErrorKind, Snapshot, SnapshotId, SnapshotOptions, SnapshotOrigin, Workspace,
+};
 
 use crate::sys::lock::lock;
 use crate::ui::output;
@@ -20,6 +22,9 @@ use crate::ui::output;
 const EVERY: u64 = 100;
 
 const START: &str = "when the server of an agent began";
+/// How many paths a warning names.
+const MOST_NAMED: usize = 5;
+
 const FIRST: &str = "before the first change by an agent";
 const MORE: &str = "after 100 more changes by agents";
 
@@ -36,6 +41,8 @@ pub(super) struct AutoSnapshots {
     changes: Arc<Mutex<Changes>>,
     /// Apart from the changes, which are locked while a snapshot is taken.
     first: watch::Sender<First>,
+    /// What the next answer should say.
+    news: Arc<Mutex<Option<String>>>,
 }
 
 /// The snapshot that is taken when the server starts.
@@ -55,6 +62,10 @@ struct Changes {
     kept_at: u64,
     /// Whether the last try failed, which was reported once.
     has_failed: bool,
+    /// When to try again after a failure, and the pause after the next one.
+    pause: Option<(Instant, Duration)>,
+    /// What the last snapshot could not hold, as it was told.
+    missing: Vec<String>,
 }
 
 impl AutoSnapshots {
@@ -85,8 +96,15 @@ impl AutoSnapshots {
         let _ = timeout(FIRST_WAIT, tried).await;
     }
 
+    /// Returns what a model should know: that there is no first snapshot yet, or once, what automatic snapshots lack.
+    pub(super) fn note(&self) -> Option<String> {
+        let news = lock(&self.news).take();
+        let notes: Vec<_> = self.first_note().into_iter().chain(news).collect();
+        (!notes.is_empty()).then(|| notes.concat())
+    }
+
     /// Returns what a model should know as long as there is no first snapshot.
-    pub(super) fn first_note(&self) -> Option<String> {
+    fn first_note(&self) -> Option<String> {
         let why = match &*self.first.borrow() {
             First::Taken => return None,
             First::Pending => "The first snapshot is still being taken".to_owned(),
@@ -125,13 +143,27 @@ impl AutoSnapshots {
             Err(error) if error.kind() != ErrorKind::Unsupported => {
                 if self.first_note().is_some() {
                     self.first.send_replace(First::Failed(error.to_string()));
+                } else if !changes.has_failed {
+                    *lock(&self.news) = Some(format!(
+                        "\nWarning: no automatic snapshot can be taken ({error}); each of the last calls can still be \
+                         undone."
+                    ));
                 }
                 changes.failed(&error);
             }
-            _ => {
+            taken => {
                 // Other programs may change files between the start and the first call that does.
                 let has_begun = changes.has_begun || why != START;
-                *changes = Changes { has_begun, kept_at, has_failed: false };
+                let missing = match taken {
+                    Ok(Some(taken)) => {
+                        taken.missing().map(|it| format!("{} ({})", it.path, it.why)).collect()
+                    }
+                    _ => changes.missing.clone(),
+                };
+                if !missing.is_empty() && missing != changes.missing {
+                    *lock(&self.news) = Some(missing_note(&missing));
+                }
+                *changes = Changes { has_begun, kept_at, missing, ..Changes::default() };
                 self.first.send_replace(First::Taken);
             }
         }
@@ -143,6 +175,10 @@ impl Changes {
     /// there is nothing of the user's in them.
     fn due(&mut self, files: &Workspace) -> Option<&'static str> {
         self.has_begun |= files.properties().backend == BackendKind::InMemory;
+        // Each try may read gigabytes before it fails.
+        if self.pause.is_some_and(|(until, _)| Instant::now() < until) {
+            return None;
+        }
         match (self.has_begun, files.operations_recorded() - self.kept_at >= EVERY) {
             (false, _) => Some(FIRST),
             (true, true) => Some(MORE),
@@ -152,9 +188,22 @@ impl Changes {
 
     /// Reports a failed snapshot, once: stderr may be a pipe that the client does not read.
     fn failed(&mut self, error: &wink_fs::Error) {
+        let pause = self.pause.map_or(RETRY, |(_, pause)| LONGEST_RETRY.min(pause * 2));
+        self.pause = Some((Instant::now() + pause, pause));
         if !std::mem::replace(&mut self.has_failed, true) {
             warn(&format!("no automatic snapshot; it is tried again: {error}"));
         }
+    }
+}
+
+/// Returns the newest snapshot if it holds the very same files, or takes another one.
+pub(crate) fn newest_or_taken(
+    files: &Workspace,
+    options: &SnapshotOptions,
+) -> wink_fs::Result<Option<SnapshotId>> {
+    match snapshot(files, options)? {
+        Some(taken) => Ok(Some(taken.id)),
+        None => files.current_snapshot_id(),
     }
 }
 
@@ -173,6 +222,18 @@ fn is_last_the_newest(files: &Workspace) -> wink_fs::Result<bool> {
     let all = files.snapshots()?;
     let Some(last) = all.iter().find(|it| Some(it.id) == last) else { return Ok(true) };
     Ok(!all.iter().any(|it| it.fork == last.fork && it.sequence > last.sequence))
+}
+
+/// Says what automatic snapshots cannot hold.
+fn missing_note(missing: &[String]) -> String {
+    let shown = missing.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = match missing.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "\nWarning: automatic snapshots leave out {shown}{more}; changes to them by other tools cannot be undone."
+    )
 }
 
 /// Warns the user on stderr, and in the log.

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, DiscoverResult, GetPromptRequestMethod, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, Prompt, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceTemplate, ServerConfig, Tool as McpTool,
+    CustomRequest, CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, Prompt, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceTemplate, ServerConfig, Tool as McpTool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -39,12 +39,7 @@ impl WithFixtures {
 
 impl ServerHandler for WithFixtures {
     fn get_info(&self) -> ServerConfig {
-        let mut info = self.0.get_info();
-        if self.is_on() {
-            info.capabilities.prompts = Some(Default::default());
-            info.capabilities.completions = Some(Default::default());
-        }
-        info
+        self.0.get_info()
     }
 
     async fn initialize(
@@ -123,22 +118,22 @@ impl ServerHandler for WithFixtures {
         page: Page,
         request: Request,
     ) -> Result<ListPromptsResult, ErrorData> {
+        let mut list = self.0.list_prompts(page, request).await?;
         if self.is_on() {
-            Ok(ListPromptsResult::with_all_items(prompts()?))
-        } else {
-            self.0.list_prompts(page, request).await
+            list.prompts.extend(prompts()?);
         }
+        Ok(list)
     }
 
     async fn get_prompt(
         &self,
         params: GetPromptRequestParams,
-        _request: Request,
+        request: Request,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if self.is_on() {
+        if self.is_on() && params.name.starts_with("test_") {
             Ok(prompt(&params)?.into())
         } else {
-            Err(ErrorData::method_not_found::<GetPromptRequestMethod>())
+            self.0.get_prompt(params, request).await
         }
     }
 
@@ -147,11 +142,7 @@ impl ServerHandler for WithFixtures {
         params: CompleteRequestParams,
         request: Request,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.is_on() {
-            Ok(CompleteResult::default())
-        } else {
-            self.0.complete(params, request).await
-        }
+        self.0.complete(params, request).await
     }
 
     async fn on_custom_request(

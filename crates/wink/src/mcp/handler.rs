@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
     Tool as McpTool,
@@ -16,10 +16,13 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use super::call::running;
 use super::call::{call, turn};
 use super::endpoint::{Endpoint, Found};
-use super::resources;
+use super::{completion, prompts, resources};
 
 /// Methods of the protocol that this server knows.
-const KNOWN: [&str; 6] = [
+const KNOWN: [&str; 9] = [
+    "completion/complete",
+    "prompts/get",
+    "prompts/list",
     "tools/call",
     "tools/list",
     "resources/list",
@@ -30,7 +33,12 @@ const KNOWN: [&str; 6] = [
 
 impl ServerHandler for Endpoint {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("wink", env!("CARGO_PKG_VERSION")))
             .with_instructions(self.instructions())
@@ -125,15 +133,31 @@ impl ServerHandler for Endpoint {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Ok(ListPromptsResult::with_all_items(prompts::list(self)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(prompts::get(self, &request)?.into())
     }
 
     async fn complete(
         &self,
-        _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        let files = self.context().clone();
+        let slot = turn(self, &context).await?;
+        let complete = move || {
+            let _slot = slot;
+            completion::complete(&files, &request)
+        };
+        let found =
+            running::run("completion/complete", &context, Arc::default(), complete).await??;
+        Ok(CompleteResult::new(found))
     }
 
     /// Gets what is no request of the protocol: another method, or one whose parameters do not fit.

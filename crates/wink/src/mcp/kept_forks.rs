@@ -55,6 +55,8 @@ impl KeptForks {
                 kept.keep(files, &fork, name, Some(persisted))
             }
             (None, "merge") => self.record_merges(files, main, persisted),
+            // A merge may not be in effect any more, and then its work is only in the fork again.
+            (None, "undo" | "restore" | "revert") => self.keep_all(files, main, persisted),
             (None, "fork") => self.forget_removed(files, main, persisted),
             _ => return None,
         };
@@ -67,6 +69,19 @@ impl KeptForks {
 
     fn of(&self, name: &str) -> Arc<Mutex<KeptFork>> {
         lock(&self.0).entry(name.to_owned()).or_default().clone()
+    }
+
+    /// Keeps the unmerged work of all forks.
+    fn keep_all(
+        &self,
+        files: &Workspace,
+        main: &ToolContext,
+        persisted: &PersistedForks,
+    ) -> wink_fs::Result<()> {
+        main.forks.names().iter().try_for_each(|name| {
+            let Some(fork) = main.forks.get(name) else { return Ok(()) };
+            lock(&self.of(name)).keep(files, &fork, name, Some(persisted))
+        })
     }
 
     /// Records what of the forks was merged, for merges by commands.
@@ -252,7 +267,7 @@ mod tests {
         let ((begun, has_begun), (end, may_end)) = (mpsc::channel(), mpsc::channel::<()>());
         let call = thread::spawn(move || {
             hangs.as_owner("hang", |_| {
-                begun.send(()).expect("somebody waits");
+                begun.send(()).expect("the test waits");
                 let _ = may_end.recv();
                 Ok(())
             })

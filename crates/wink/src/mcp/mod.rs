@@ -5,6 +5,7 @@
 
 mod auto_snapshot;
 mod call;
+mod completion;
 mod declared_tools;
 mod endpoint;
 #[cfg(feature = "conformance-fixtures")]
@@ -13,10 +14,12 @@ mod handler;
 mod http;
 mod kept_forks;
 mod message;
+mod prompts;
 mod resources;
 mod sessions;
 mod stdio;
 
+pub(crate) use self::auto_snapshot::newest_or_taken;
 pub(crate) use self::call::answer::Results;
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use wink_fs::{Error, ErrorKind, Exclusions, Operation, Result, WorkspaceBuilder};
+use wink_fs::{Error, ErrorKind, Exclusions, HostOptions, Operation, Result, WorkspaceBuilder};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
@@ -14,12 +14,15 @@ use crate::sys::disk::{self, Stamp};
 use crate::sys::lock::lock;
 
 /// Returns a builder for the workspace of a server, which follows changes of the exclusions.
-pub(crate) fn heeding(project: &Project) -> std::result::Result<WorkspaceBuilder, CliError> {
+pub(crate) fn heeding(
+    project: &Project,
+    options: HostOptions,
+) -> std::result::Result<WorkspaceBuilder, CliError> {
     let directory = project.directory.clone();
     // Before the settings are read, so that a later change is noticed.
     let seen = Mutex::new(stamp(&directory));
     let project = Project::read(&directory)?.ok_or_else(|| CliError::no_store(&directory))?;
-    let builder = Context::builder(&project, &directory::excluded_for_long(&project)?)?;
+    let builder = Context::builder(&project, &directory::excluded_for_long(&project)?, options)?;
     Ok(builder.exclude_by(move || changed(&directory, &mut lock(&seen))))
 }
 

@@ -93,6 +93,13 @@ impl Project {
             _ => error.into(),
         };
         let store = Store::open_ambient(self.store()?).map_err(failed)?;
+        let expected = match self.forked_from()? {
+            Some(main) => main.settings.store_id,
+            None => self.settings.store_id.clone(),
+        };
+        if expected.is_some_and(|expected| expected != store.id()) {
+            return Err(CliError::another_store(&self.shared()?));
+        }
         match &self.settings.fork {
             None => Ok(store),
             Some(_) => Ok(store.for_fork(&self.key())?),

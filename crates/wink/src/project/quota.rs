@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use wink_fs::{Error, ErrorKind, Result as FsResult, Snapshot, SnapshotOrigin, Usage};
+use wink_fs::{Error, ErrorKind, Result as FsResult, Usage};
 
 use crate::cli::context::Opened;
 use crate::cli::state_ref;
@@ -30,6 +30,9 @@ struct Refused {
     last: Option<String>,
     bytes: u64,
     max_bytes: Option<u64>,
+    /// What the history would have taken with it.
+    #[serde(default)]
+    needed: u64,
 }
 
 impl Quota {
@@ -45,29 +48,29 @@ impl Quota {
         Some(format!("warning: the history takes {bytes} of {most}; see `wink prune --help`"))
     }
 
-    /// Returns whether the next snapshot will be refused: the last one was and nothing has changed, or the quota is
-    /// exceeded and nothing can be pruned.
-    pub(crate) fn is_used_up(self, opened: &Opened) -> Result<bool, CliError> {
-        if was_refused(opened, self)? {
-            return Ok(true);
+    /// Says why the next snapshot may be refused, if it may: the last one was and nothing has changed, or so many new
+    /// bytes may not fit.
+    pub(crate) fn shortage(
+        self,
+        opened: &Opened,
+        new_bytes: u64,
+    ) -> Result<Option<String>, CliError> {
+        let Some(max) = self.max_bytes else { return Ok(None) };
+        let taken = format!("{} of {}", format::size(self.used.bytes), format::size(max));
+        if let Some(needed) = was_refused(opened, self)? {
+            let needed = format::size(needed);
+            return Ok(Some(format!(
+                "the last snapshot did not fit: the history takes {taken}, and would have taken {needed}"
+            )));
         }
-        if self.max_bytes.is_some_and(|max| self.used.bytes > max) {
-            Ok(opened.files.operations()?.is_empty() && !can_any_go(opened)?)
-        } else {
-            Ok(false)
+        if opened.files.has_room_for(new_bytes)? {
+            return Ok(None);
         }
+        let new = format::size(new_bytes);
+        Ok(Some(format!(
+            "the next snapshot may not fit: it may store up to {new}, and the history takes {taken}"
+        )))
     }
-}
-
-/// Returns whether any snapshot can be pruned.
-fn can_any_go(opened: &Opened) -> Result<bool, CliError> {
-    let (all, pins) = (opened.files.snapshots()?, opened.files.snapshot_store()?.pins()?);
-    let is_newest = |it: &Snapshot| {
-        !all.iter().any(|other| other.fork == it.fork && other.sequence > it.sequence)
-    };
-    let is_pinned = |it: &Snapshot| pins.iter().any(|pin| pin.snapshot == it.id);
-    let is_kept_by_tag = |it: &Snapshot| it.tag.is_some() && it.asked_by == SnapshotOrigin::User;
-    Ok(all.iter().any(|it| !is_kept_by_tag(it) && !is_newest(it) && !is_pinned(it)))
 }
 
 /// Records that the quota refused a snapshot, until one succeeds; errors are ignored.
@@ -92,17 +95,22 @@ fn is_of_bound(error: &Error) -> bool {
 impl Refused {
     fn now(opened: &Opened, quota: Quota) -> Result<Self, CliError> {
         let last = state_ref::last(&opened.files)?.map(|it| it.id.to_string());
-        Ok(Self { last, bytes: quota.used.bytes, max_bytes: quota.max_bytes })
+        let needed = opened.files.refused_bytes();
+        Ok(Self { last, bytes: quota.used.bytes, max_bytes: quota.max_bytes, needed })
     }
 }
 
-fn was_refused(opened: &Opened, quota: Quota) -> Result<bool, CliError> {
+/// Returns what the history would have taken with the snapshot that was refused last, if nothing has changed since.
+fn was_refused(opened: &Opened, quota: Quota) -> Result<Option<u64>, CliError> {
     let noted = disk::read(&note(opened)).ok().flatten();
     let Some(refused) = noted.and_then(|text| serde_json::from_slice::<Refused>(&text).ok()) else {
-        return Ok(false);
+        return Ok(None);
     };
     let now = Refused::now(opened, quota)?;
-    Ok(refused.last == now.last && refused.max_bytes >= now.max_bytes && refused.bytes <= now.bytes)
+    let is_same = refused.last == now.last
+        && refused.max_bytes >= now.max_bytes
+        && refused.bytes <= now.bytes;
+    Ok(is_same.then_some(refused.needed))
 }
 
 fn note(opened: &Opened) -> PathBuf {

@@ -27,6 +27,14 @@ pub(crate) fn mend(context: &Context) -> Result<Vec<String>, CliError> {
     let store = store_in(&directory);
     if Store::mend_ambient(&store)? {
         mended.push("store/format".to_owned());
+        // A new format file has a new id.
+        let id = Store::open_ambient(&store)?.id().to_owned();
+        if let Some(mut project) = Project::read(&directory).ok().flatten() {
+            project.change(|settings| {
+                settings.store_id = Some(id);
+                Ok(())
+            })?;
+        }
     }
     if !matches!(known, Ok(Some(_))) && write_settings(context, root, directory)? {
         mended.push("workspace.json".to_owned());
@@ -71,9 +79,12 @@ fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Resul
     if !is_named_so && !content_match::is_of(&project.root, &project) {
         return Ok(false);
     }
-    let last = project.open_store()?.list()?.into_iter().rfind(|it| it.fork.is_none());
+    let store = project.open_store()?;
+    let id = store.id().to_owned();
+    let last = store.list()?.into_iter().rfind(|it| it.fork.is_none());
     project.settings =
         Settings::new(&project.root, last.map(|it| it.excluded).unwrap_or_default())?;
+    project.settings.store_id = Some(id);
     let _held = project.hold_settings()?;
     let place = Settings::place(&project.directory);
     let failed = |error| CliError::host("cannot write the settings", &place, error);

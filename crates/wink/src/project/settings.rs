@@ -37,6 +37,9 @@ pub(crate) struct Settings {
     /// The quota, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retention_bytes: Option<String>,
+    /// The id of the store, by which a store that was put in its place is noticed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) store_id: Option<String>,
     /// The directory of the history, if these settings are only a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept_in: Option<String>,
@@ -128,6 +131,7 @@ impl Settings {
             created_at,
             retention_count: None,
             retention_bytes: None,
+            store_id: None,
             kept_in: None,
             fork: None,
         })

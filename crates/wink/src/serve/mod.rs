@@ -36,7 +36,7 @@ use crate::serve::http::auth::Auth;
 use crate::serve::http::connections;
 use crate::serve::http::connections::Ending;
 use crate::serve::http::origin_guard::{self, Guard};
-use crate::serve::source::{Served, SourceArgs, Usually};
+use crate::serve::source::{Served, SourceArgs, Usually, Watched};
 use crate::serve::token::Token;
 use crate::sys::stop_signals;
 use crate::sys::stop_signals::StopSignals;
@@ -173,10 +173,8 @@ impl ServeArgs {
         }
         let mut all = Vec::new();
         if self.serving.names_files() || self.workspace.is_empty() {
-            all.push((
-                FIRST.to_owned(),
-                self.serving.open(context, Usually::Memory, feed.of(&self.first_run()))?,
-            ));
+            let watched = Watched { listed_in: None, feed: feed.of(&self.first_run()) };
+            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory, &watched)?));
         }
         for (name, directory) in &self.workspace {
             let served = self.serving.open_directory(context, directory, feed.of(name))?;
@@ -270,8 +268,8 @@ pub(crate) fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpLi
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let mut sites = Vec::new();
     let mut services = Vec::new();
-    for (route, Served { files, what, note, kept_forks, root, feed }) in served {
-        let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+    for (route, Served { files, what, note, executor, kept_forks, root, feed, .. }) in served {
+        let endpoint = Endpoint::of_clients(&files, args.serving.tools).with_executor(executor);
         let endpoint = endpoint.with_results(args.serving.results);
         let endpoint = endpoint.with_kept_forks(kept_forks);
         #[cfg(feature = "conformance-fixtures")]

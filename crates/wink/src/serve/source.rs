@@ -2,11 +2,16 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use wink_agent::Toolset;
+use wink_agent::exec::Executor;
+use wink_agent::file_index::Follower;
+use wink_agent::session::Session;
 use wink_fs::{
-    HostMount, Layered, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder,
+    HostMount, HostOptions, Layered, MemoryBackend, MountPoint, TreePath, Workspace,
+    WorkspaceBuilder,
 };
 
 use crate::cli::context::{Context, real_path};
@@ -24,7 +29,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Where the files are: in memory, or in a directory of the host.
+    /// Where the files are: in memory, in a directory of the host, or there with programs that run in a container.
     #[arg(long, value_name = "NAME")]
     backend: Option<BackendName>,
 
@@ -32,6 +37,10 @@ pub(crate) struct SourceArgs {
     /// change, and with :ro the tools for files cannot change the copy either.
     #[arg(long, value_name = "SRC[:DEST][:ro]")]
     mount: Vec<String>,
+
+    /// Image of the container that --backend podman runs programs in [default: docker.io/library/python:3.12-slim].
+    #[arg(long, value_name = "NAME")]
+    image: Option<String>,
 
     /// Tools to offer: files, history or all.
     #[arg(long, value_name = "SET", default_value = "all", value_parser = toolset)]
@@ -58,8 +67,6 @@ pub(crate) struct SourceArgs {
 enum BackendName {
     Memory,
     Host,
-    /// Not built yet, and so not offered.
-    #[value(hide = true)]
     Podman,
 }
 
@@ -77,9 +84,22 @@ pub(crate) struct Served {
     pub(crate) what: String,
     /// A note or warning for users.
     pub(crate) note: Option<String>,
+    /// What runs programs on the files, if anything does.
+    pub(crate) executor: Option<Arc<dyn Executor>>,
     /// Where forks are kept when the server ends; in memory they are lost.
     pub(crate) kept_forks: Option<PersistedForks>,
+    /// Keeps the listing of the files of the session up to date, if there is to be one.
+    pub(crate) follower: Option<Arc<Follower>>,
     /// Reports what happens in it to the pages that are open.
+    pub(crate) feed: RunFeed,
+}
+
+/// What follows the changes of a workspace from its beginning.
+#[derive(Debug)]
+pub(crate) struct Watched<'s> {
+    /// The session that gets a listing of the files, if one does.
+    pub(crate) listed_in: Option<&'s Session>,
+    /// Reports changes to the pages that are open.
     pub(crate) feed: RunFeed,
 }
 
@@ -98,18 +118,19 @@ impl SourceArgs {
         &self,
         context: &Context,
         usually: Usually,
-        feed: RunFeed,
+        watched: &Watched<'_>,
     ) -> Result<Served, CliError> {
         match self.backend {
-            Some(BackendName::Podman) => Err(CliError::not_yet("the podman backend")),
+            Some(BackendName::Podman) => self.podman(context, watched),
+            _ if self.image.is_some() => Err(CliError::image_without_podman()),
             Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
-            Some(BackendName::Memory) => self.memory(context, feed),
-            Some(BackendName::Host) => self.host(context, feed),
-            None if self.root.is_some() => self.host(context, feed),
-            None if !self.mount.is_empty() => self.memory(context, feed),
+            Some(BackendName::Memory) => self.memory(context, watched),
+            Some(BackendName::Host) => self.host(context, watched),
+            None if self.root.is_some() => self.host(context, watched),
+            None if !self.mount.is_empty() => self.memory(context, watched),
             None => match usually {
-                Usually::Here => self.host(context, feed),
-                Usually::Memory => self.memory(context, feed),
+                Usually::Here => self.host(context, watched),
+                Usually::Memory => self.memory(context, watched),
             },
         }
     }
@@ -119,7 +140,7 @@ impl SourceArgs {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
-    fn memory(&self, context: &Context, feed: RunFeed) -> Result<Served, CliError> {
+    fn memory(&self, context: &Context, watched: &Watched<'_>) -> Result<Served, CliError> {
         if self.no_history {
             return Err(CliError::no_history_in_memory());
         }
@@ -133,23 +154,85 @@ impl SourceArgs {
         }
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).retention(retention::in_memory());
-        let listener = feed.clone();
-        let files = files.observe(move |event| listener.hear(event));
-        let files = files.read_only(self.read_only).build();
+        let (files, follower) = built(files.read_only(self.read_only), watched)?;
         let what = "an in-memory workspace, deleted when the server stops".to_owned();
-        Ok(Served { files, root: None, what, note: None, kept_forks: None, feed })
+        Ok(Served {
+            files,
+            root: None,
+            what,
+            note: None,
+            executor: None,
+            kept_forks: None,
+            follower,
+            feed: watched.feed.clone(),
+        })
     }
 
-    fn host(&self, context: &Context, feed: RunFeed) -> Result<Served, CliError> {
+    /// Returns the directory that the options name, or the one that the command was started in.
+    fn root(&self, context: &Context) -> Result<PathBuf, CliError> {
+        match &self.root {
+            Some(root) => served_root(context, root),
+            None => Ok(Project::find_any(&context.directory, context.store.as_deref())?
+                .map_or_else(|| context.directory.clone(), |project| project.root)),
+        }
+    }
+
+    /// Opens a directory, and starts a container for its programs: a server without one would only seem to work.
+    #[cfg(target_os = "linux")]
+    fn podman(&self, context: &Context, watched: &Watched<'_>) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
             return Err(CliError::mount_on_host());
         }
-        let root = match &self.root {
-            Some(root) => served_root(context, root)?,
-            None => Project::find_any(&context.directory, context.store.as_deref())?
-                .map_or_else(|| context.directory.clone(), |project| project.root),
+        let root = self.root(context)?;
+        let mut options = wink_podman::PodmanOptions::default();
+        if let Some(image) = &self.image {
+            // The user who starts the server allows the image by naming it.
+            options = options.allow_image(image)?.image(image)?;
+        }
+        let executor = wink_podman::PodmanExecutor::new(options)?;
+        let host_options = wink_podman::host_options(&root);
+        let (builder, mut note, project) = self.with_history(context, &root, host_options)?;
+        let builder = builder.mount_point(wink_podman::mount_point()?).read_only(self.read_only);
+        let mode =
+            executor.start(&root).map_err(|problem| CliError::container(&problem.to_string()))?;
+        if let wink_podman::RunningMode::ContainerPerCommand(why) = mode {
+            let slow = format!("note: each command gets a container of its own, because {why}");
+            note = Some(note.map_or(slow.clone(), |note| format!("{note}\n{slow}")));
+        }
+        let (files, follower) = built(builder, watched)?;
+        let served = Served {
+            files,
+            root: Some(root.clone()),
+            what: format!("{}, with programs in a container", root.display()),
+            note,
+            executor: (!self.read_only).then(|| Arc::new(executor) as Arc<dyn Executor>),
+            kept_forks: kept_forks(context, project),
+            follower,
+            feed: watched.feed.clone(),
         };
-        let mut served = self.served(context, &root, feed)?;
+        self.said_whole(context, &root, served)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn podman(&self, _: &Context, _: Option<&Session>) -> Result<Served, CliError> {
+        Err(CliError::container("containers need Linux"))
+    }
+
+    fn host(&self, context: &Context, watched: &Watched<'_>) -> Result<Served, CliError> {
+        if !self.mount.is_empty() {
+            return Err(CliError::mount_on_host());
+        }
+        let root = self.root(context)?;
+        self.said_whole(context, &root, self.served(context, &root, watched)?)
+    }
+
+    /// Adds that a whole workspace is served, if the command was started below its root.
+    fn said_whole(
+        &self,
+        context: &Context,
+        root: &Path,
+        mut served: Served,
+    ) -> Result<Served, CliError> {
         if self.root.is_none() && root != context.directory {
             let whole = format!("note: serving the whole workspace {}", root.display());
             served.note =
@@ -165,19 +248,25 @@ impl SourceArgs {
         root: &Path,
         feed: RunFeed,
     ) -> Result<Served, CliError> {
-        self.served(context, &served_root(context, root)?, feed)
+        let watched = Watched { listed_in: None, feed };
+        self.served(context, &served_root(context, root)?, &watched)
     }
 
-    fn served(&self, context: &Context, root: &Path, feed: RunFeed) -> Result<Served, CliError> {
-        let (builder, note, project) = self.with_history(context, root)?;
+    fn served(
+        &self,
+        context: &Context,
+        root: &Path,
+        watched: &Watched<'_>,
+    ) -> Result<Served, CliError> {
+        let (builder, note, project) = self.with_history(context, root, HostOptions::default())?;
         let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
-        let listener = feed.clone();
-        let files = builder.observe(move |event| listener.hear(event));
-        let files = files.mount_point(mount_point).read_only(self.read_only).build();
-        let is_talkative = context.is_talkative();
-        let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
+        let builder = builder.mount_point(mount_point).read_only(self.read_only);
+        let (files, follower) = built(builder, watched)?;
+        let kept_forks = kept_forks(context, project);
         let what = root.display().to_string();
-        Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks, feed })
+        let root = Some(root.to_owned());
+        let feed = watched.feed.clone();
+        Ok(Served { files, root, what, note, executor: None, kept_forks, follower, feed })
     }
 
     /// Begins the workspace of a directory with its history; starts one if there is none, and fails if that
@@ -186,10 +275,11 @@ impl SourceArgs {
         &self,
         context: &Context,
         root: &Path,
+        options: HostOptions,
     ) -> Result<(WorkspaceBuilder, Option<String>, Option<Project>), CliError> {
         let project = if self.no_history { None } else { home_of(context, root)? };
         if let Some(project) = project {
-            return Ok((exclusions::heeding(&project)?, None, Some(project)));
+            return Ok((exclusions::heeding(&project, options)?, None, Some(project)));
         }
         if init::is_broad(root) && !self.force {
             return Err(CliError::too_broad_to_serve(root));
@@ -200,7 +290,8 @@ impl SourceArgs {
             } else {
                 "warning: no history is kept (--no-history), so nothing can be undone"
             };
-            let files = Workspace::builder(wink_fs::HostBackend::open_ambient(root)?);
+            let files =
+                Workspace::builder(wink_fs::HostBackend::open_ambient_with(root, &options)?);
             return Ok((files, Some(note.to_owned()), None));
         }
         let mentioned = orphaned::mentioned(root, &orphaned::of(root));
@@ -211,8 +302,25 @@ impl SourceArgs {
         if let Some(mentioned) = mentioned {
             note += &format!("\nnote: {mentioned}");
         }
-        Ok((exclusions::heeding(&project)?, Some(note), Some(project)))
+        Ok((exclusions::heeding(&project, options)?, Some(note), Some(project)))
     }
+}
+
+fn kept_forks(context: &Context, project: Option<Project>) -> Option<PersistedForks> {
+    let is_talkative = context.is_talkative();
+    project.map(|it| PersistedForks { directory: it.directory, is_talkative })
+}
+
+/// Makes the workspace, and lists its files in a session.
+fn built(
+    builder: WorkspaceBuilder,
+    watched: &Watched<'_>,
+) -> Result<(Workspace, Option<Arc<Follower>>), CliError> {
+    let listener = watched.feed.clone();
+    let builder = builder.observe(move |event| listener.hear(event));
+    let Some(session) = watched.listed_in else { return Ok((builder.build(), None)) };
+    let listed = Follower::begin(session, builder).map_err(|error| CliError::other(&error));
+    listed.map(|(files, follower)| (files, Some(Arc::new(follower))))
 }
 
 fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {

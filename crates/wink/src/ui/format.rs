@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use wink_fs::{Snapshot, SnapshotCause};
+use wink_fs::{Skipped, Snapshot, SnapshotCause};
 
 use crate::json::SkippedEntry;
 
@@ -121,6 +121,13 @@ pub(crate) fn snapshot_line(snapshot: &Snapshot) -> String {
 pub(crate) fn incomplete(snapshot: &Snapshot) -> Option<String> {
     let missing = snapshot.missing().count() as u64;
     (missing > 0).then(|| format!("incomplete: {} missing", counted(missing, "path", "paths")))
+}
+
+/// Names what was not compared, because a state lacks it.
+pub(crate) fn missing_note(missing: &[Skipped]) -> String {
+    let entries: Vec<_> = missing.iter().map(SkippedEntry::from).collect();
+    let shown = skipped(&entries.iter().collect::<Vec<_>>());
+    format!("warning: not compared, because a state lacks it: {shown}")
 }
 
 /// Returns the first line of a text, without control characters.

@@ -27,9 +27,18 @@ pub(crate) fn is_interactive() -> bool {
 
 /// Asks on the terminal; returns whether the answer is yes.
 pub(crate) fn ask(question: &str) -> Result<bool, CliError> {
-    output::ask(&format!("{question} [y/N]"));
+    Ok(matches!(&*answer(&format!("{question} [y/N]"))?, "y" | "yes"))
+}
+
+/// Asks on the terminal; returns whether the answer is not no.
+pub(crate) fn ask_usually_yes(question: &str) -> Result<bool, CliError> {
+    Ok(!matches!(&*answer(&format!("{question} [Y/n]"))?, "n" | "no"))
+}
+
+fn answer(question: &str) -> Result<String, CliError> {
+    output::ask(question);
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
     read.map_err(|error| CliError::input(&error))?;
-    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    Ok(line.trim().to_ascii_lowercase())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wink_agent::Toolset;
 use wink_fs::archive::{ArchiveLimits, ArchiveTree};
-use wink_fs::{MemoryBackend, MountPoint, Store, Workspace};
+use wink_fs::{HostOptions, MemoryBackend, MountPoint, Store, Workspace};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
@@ -122,7 +122,8 @@ fn workspace(context: &Context, name: &str, path: &Path, feed: &Feed) -> Result<
     };
     let report = feed.of(name);
     let listener = report.clone();
-    let builder = exclusions::heeding(&project)?.observe(move |event| listener.hear(event));
+    let builder = exclusions::heeding(&project, HostOptions::default())?
+        .observe(move |event| listener.hear(event));
     use std::os::unix::ffi::OsStrExt as _;
     let mount_point = MountPoint::from_disk(project.root.as_os_str().as_bytes())?;
     let files = builder.mount_point(mount_point).build();

@@ -23,3 +23,19 @@ fn an_export_names_what_other_systems_may_not_support() {
     assert_eq!(found.len(), 5, "{found:?}");
     assert!(!found.iter().any(|path| *path == "plain"), "{found:?}");
 }
+
+/// Once, `work.tar.gz` was a ZIP archive.
+#[test]
+fn a_name_of_another_format_is_refused_and_quiet_is_quiet() {
+    let scene = Scene::new();
+    scene.write("a", "one");
+    for name in ["work.tar.gz", "work.tar", "work"] {
+        let (code, said) = scene.fails(&["export", name]);
+        assert!(code != 0 && said.contains(".zip"), "{said}");
+        assert!(!scene.path("project").join(name).exists());
+    }
+    assert_eq!(scene.ok(&["-q", "export", "../work.zip"]), "");
+    assert_eq!(scene.ok(&["-q", "snapshot"]), "");
+    assert!(!scene.ok(&["snapshot"]).contains("/.git"), "there is none");
+    assert_eq!(scene.ok(&["-q", "import", "../work.zip", "--yes"]), "");
+}

@@ -167,7 +167,7 @@ fn a_fork_that_was_forgotten_only_in_part_can_be_forgotten_again() {
     let said = std::fs::read(&pointer).unwrap();
     std::fs::write(&pointer, "{").unwrap();
     scene.fails(&["fork", "delete", "attempt", "--yes"]);
-    assert_eq!(count(&main.join("store/pins")), 0, "nothing is kept that nobody would find");
+    assert_eq!(count(&main.join("store/pins")), 0, "nothing is kept that cannot be found");
     assert!(scene.ok(&["fork", "list"]).contains("attempt"), "it is still found");
     std::fs::write(&pointer, said).unwrap();
     scene.ok(&["fork", "delete", "attempt", "--yes"]);

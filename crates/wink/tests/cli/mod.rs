@@ -1,5 +1,7 @@
 //! The command line, through the real binary, as people and scripts meet it.
 
+mod blame;
+mod clients;
 mod config;
 mod diff;
 mod exit_codes;
@@ -9,19 +11,24 @@ mod files;
 mod forks;
 mod form;
 mod hints;
+mod hook;
 mod interrupted_forks;
 mod json;
+mod left_out;
 mod mask;
 mod moved;
+mod mv;
 mod not_captured;
 mod operations;
 mod parallel;
 mod patches;
 mod refs;
 mod refusals;
-mod repair;
+pub(crate) mod repair;
 mod restore;
 mod room;
+mod run;
+mod sandbox;
 mod scene;
 mod sessions;
 mod setup;

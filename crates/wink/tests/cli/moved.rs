@@ -259,7 +259,7 @@ fn a_directory_that_was_moved_gets_its_history_although_its_old_path_is_taken() 
     assert!(stderr(&output).contains(&advice), "{}", stderr(&output));
     let moved = ["init", "--moved-from", old.to_str().unwrap()];
     let asked = in_directory(&scene, &renamed, &moved);
-    assert_ne!(asked.status.code(), Some(0), "nobody agreed: {}", stdout(&asked));
+    assert_ne!(asked.status.code(), Some(0), "the user did not agree: {}", stdout(&asked));
     assert!(ok(&scene, &renamed, &[&moved[..], &["--yes"]].concat()).contains("It continues"));
     assert!(ok(&scene, &renamed, &["log"]).contains("one"));
     assert_eq!(scene.fails(&["status"]).0, 10, "what is at the old path is no workspace");
@@ -288,5 +288,5 @@ fn a_history_is_not_given_to_files_that_are_none_of_it() {
     std::fs::remove_dir(&old).unwrap();
     let moved = ["init", "--moved-from", old.to_str().unwrap()];
     ok(&scene, &stranger, &moved);
-    assert!(ok(&scene, &stranger, &["log"]).contains("one"), "nobody else has it then");
+    assert!(ok(&scene, &stranger, &["log"]).contains("one"), "no other workspace has it then");
 }

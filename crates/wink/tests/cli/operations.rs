@@ -112,13 +112,13 @@ fn every_restore_that_is_listed_can_be_undone() {
     scene.ok(&["snapshot", "--tag", "start"]);
     for number in 0..25 {
         scene.write("base", format!("edit {number}"));
-        scene.write(&format!("new{number}"), "nobody kept this");
+        scene.write(&format!("new{number}"), "kept nowhere");
         scene.ok(&["restore", "start"]);
     }
     for number in (0..25).rev() {
         scene.ok(&["undo"]);
         assert_eq!(scene.read("base"), format!("edit {number}"));
-        assert_eq!(scene.read(&format!("new{number}")), "nobody kept this");
+        assert_eq!(scene.read(&format!("new{number}")), "kept nowhere");
         scene.write("base", "start");
         std::fs::remove_file(scene.project(&format!("new{number}"))).unwrap();
     }

@@ -87,7 +87,10 @@ fn an_operation_is_named_by_what_it_left() {
     scene.ok(&["restore", "one"]);
     assert_eq!(cat(&scene, "op:1"), "one\n");
     scene.ok(&["undo"]);
-    let (code, said) = scene.fails(&["diff", "op:2"]);
+    // No snapshot was taken of it, so it can be looked at, but not restored.
+    assert_eq!(cat(&scene, "op:2"), "two\n");
+    assert_eq!(cat(&scene, "op:2-"), "one\n");
+    let (code, said) = scene.fails(&["restore", "op:2"]);
     assert_eq!(code, 12);
     assert!(said.contains("taken after operation 2") && said.contains("wink undo"), "{said}");
     scene.ok(&["snapshot"]);

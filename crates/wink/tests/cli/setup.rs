@@ -206,3 +206,19 @@ fn a_record_of_what_was_done_goes_where_it_is_asked_for() {
     scene.ok(&["-C", "../home", "doctor", "--log", "there.log"]);
     assert!(scene.path("home/there.log").exists());
 }
+
+/// Once, a script that made sure of it failed.
+#[test]
+fn a_workspace_can_be_initialised_again() {
+    let scene = Scene::new();
+    let before = scene.json(&["status"]);
+    let again = scene.ok(&["init"]);
+    assert!(again.contains("is already a workspace"), "{again}");
+    let again = scene.json(&["init"]);
+    assert_eq!((&again["existed"], &again["moved_from"]), (&true.into(), &Value::Null));
+    assert_eq!(scene.json(&["status"])["root"], before["root"]);
+    // What it would not do is refused.
+    let (code, said) = scene.fails(&["init", "--exclude", "target/"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("is already a workspace"), "{said}");
+}

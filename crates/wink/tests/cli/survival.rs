@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::cli::faults::run_by;
 use crate::cli::repair::damage;
-use crate::cli::scene::{Scene, mode_of, stderr};
+use crate::cli::scene::{Scene, mode_of, stderr, stdout};
 
 #[test]
 fn everything_that_is_captured_comes_back() {
@@ -155,7 +155,9 @@ fn fault_18_snapshots_that_are_lost_are_named_as_people_know_them() {
     let mut bytes = std::fs::read(&pack).unwrap();
     bytes[100_000] ^= 1;
     std::fs::write(&pack, bytes).unwrap();
-    let said = scene.ok(&["repair"]);
+    let repaired = scene.run(&["repair"]);
+    assert_eq!(repaired.status.code(), Some(3), "one snapshot is not whole any more");
+    let said = stdout(&repaired);
     let lost = said.split_once("can no longer be restored").unwrap().1;
     assert!(lost.contains("old") && !lost.contains("  new"), "{said}");
     scene.ok(&["restore", "new"]);
@@ -462,14 +464,34 @@ fn a_dry_run_of_a_restore_is_refused_where_the_restore_is() {
     scene.write("d", "a file");
     scene.ok(&["snapshot", "--tag", "before"]);
     std::fs::remove_file(scene.project("d")).unwrap();
-    scene.write("d/x.log", "nobody's to remove");
+    scene.write("d/x.log", "not to be removed");
     let refused = scene.fails(&["restore", "before"]);
     assert_eq!(refused.0, 13, "{}", refused.1);
     assert_eq!(scene.fails(&["restore", "before", "--dry-run"]), refused);
     assert!(refused.1.contains("`d`") && refused.1.contains("not captured"), "{}", refused.1);
-    assert_eq!(scene.read("d/x.log"), "nobody's to remove");
+    assert_eq!(scene.read("d/x.log"), "not to be removed");
     std::fs::remove_file(scene.project("d/x.log")).unwrap();
     scene.ok(&["restore", "before", "--dry-run"]);
     scene.ok(&["restore", "before"]);
     assert_eq!(scene.read("d"), "a file");
+}
+
+/// Once, such a store was used as if nothing had happened, and the workspace was said to be protected.
+#[test]
+fn a_store_that_was_put_in_the_place_of_another_is_not_used() {
+    let (scene, other) = (Scene::new(), Scene::new());
+    for scene in [&scene, &other] {
+        scene.write("a", "1");
+        scene.ok(&["snapshot"]);
+    }
+    let (store, aside) = (scene.history().join("store"), scene.path("aside"));
+    std::fs::rename(&store, &aside).unwrap();
+    std::fs::rename(other.history().join("store"), &store).unwrap();
+    for command in ["status", "snapshot", "log"] {
+        let (code, said) = scene.fails(&[command]);
+        assert!(said.contains("is not the one of this history"), "{command}: {code} {said}");
+    }
+    std::fs::remove_dir_all(&store).unwrap();
+    std::fs::rename(&aside, &store).unwrap();
+    assert!(scene.ok(&["status"]).contains("is protected"));
 }

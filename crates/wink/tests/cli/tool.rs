@@ -137,6 +137,43 @@ fn programs_are_run_only_where_that_is_allowed() {
 }
 
 #[test]
+fn output_that_is_too_long_is_saved_where_the_caller_can_read_it() {
+    let scene = scene();
+    let args = ["tool", "shell_execute", "command=seq 100000", "--allow-execution"];
+    let output = scene.run(&args);
+    assert!(stdout(&output).contains("bytes left out"), "{output:?}");
+    let said = stderr(&output);
+    let path = said.trim().strip_prefix("note: all of stdout is in ").unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().ends_with("99999\n100000\n"));
+    // A program that is run later cannot read what others printed.
+    let hidden =
+        scene.ok(&["tool", "shell_execute", &format!("command=cat {path}"), "--allow-execution"]);
+    assert!(hidden.contains("Permission denied"), "{hidden}");
+}
+
+#[test]
+fn programs_of_tools_are_in_the_sandbox_unless_told_otherwise() {
+    let scene = scene();
+    let outside = scene.path("home/made.txt");
+    let command = format!("command=echo 1 > {}", outside.display());
+    let args = ["tool", "shell_execute", &command, "--allow-execution"];
+    assert!(scene.ok(&args).contains("exit code"), "the shell says that it cannot");
+    assert!(!outside.exists());
+    scene.ok(&[&args[..], &["--no-sandbox"]].concat());
+    assert!(outside.exists());
+    scene.ok(&[
+        "tool",
+        "shell_execute",
+        "command=echo 1 > in",
+        "--allow-execution",
+        "--no-sandbox",
+    ]);
+    assert!(scene.ok(&["op", "log"]).contains("shell_execute, no sandbox"));
+    let (code, said) = scene.fails(&["tool", "shell_execute", "command=true", "--net"]);
+    assert!(code == 2 && said.contains("--allow-execution"), "{said}");
+}
+
+#[test]
 fn states_are_named_as_everywhere() {
     let scene = Scene::new();
     for tag in ["one", "two"] {

@@ -1,6 +1,6 @@
 //! `wink undo` where other programs changed files.
 
-use crate::cli::scene::Scene;
+use crate::cli::scene::{Scene, stderr};
 use crate::cli::terminal::typing;
 
 /// A workspace with a snapshot `one`, after which a program outside of wink changed everything.
@@ -69,9 +69,13 @@ fn an_undo_does_not_pass_over_an_outside_change_to_an_older_operation() {
 fn an_operation_since_the_last_snapshot_is_undone_whatever_others_changed() {
     let scene = changed_outside();
     scene.ok(&["fs", "mkdir", "made"]);
-    scene.ok(&["undo"]);
+    let undone = scene.run(&["undo"]);
+    assert!(undone.status.success());
     assert!(!scene.project("made").exists());
     assert_eq!(scene.read("notes.txt"), "two\n");
+    let said = stderr(&undone);
+    assert!(said.contains("other programs changed these"), "{said}");
+    assert!(said.contains("notes.txt") && said.contains("src"), "{said}");
     scene.ok(&["undo", "--yes"]);
     assert_eq!(scene.read("notes.txt"), "one\n");
 }

@@ -64,7 +64,7 @@ impl Server {
         let place = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(place.path().join("work")).expect("a directory");
         let server = Server::start_in(place, &["--port", "0", "--workspace", "named=work"]);
-        server.call("ls", serde_json::json!({"session": "somebody"}));
+        server.call("ls", serde_json::json!({"session": "client"}));
         server
     }
 
@@ -132,7 +132,7 @@ impl Server {
     }
 }
 
-/// Every route of a server with a workspace `named`, in which a client of the session `somebody` has made a
+/// Every route of a server with a workspace `named`, in which a client of the session `client` has made a
 /// call; and one that is none.
 pub(crate) const ROUTES: [&str; 31] = [
     "GET /",
@@ -163,9 +163,9 @@ pub(crate) const ROUTES: [&str; 31] = [
     "POST /api/v1/runs/named/fork",
     "POST /api/v1/runs/named/snapshot",
     "GET /api/v1/files.fs.zip",
-    "GET /api/v1/sessions/somebody",
+    "GET /api/v1/sessions/client",
     "GET /api/v1/workspaces/named/files.fs.zip",
-    "GET /api/v1/workspaces/named/sessions/somebody",
+    "GET /api/v1/workspaces/named/sessions/client",
 ];
 
 /// The head of a request that is in order.

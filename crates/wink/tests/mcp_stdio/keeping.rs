@@ -221,6 +221,25 @@ fn what_was_done_in_a_fork_is_kept_when_its_server_ends() {
     assert!(wink(&client, &["search", "hours"]).contains("precious"));
 }
 
+/// Once, a fork that was merged completely was forgotten, and so was its work when the merge was undone.
+#[test]
+fn the_work_of_an_undone_merge_is_kept_when_its_server_is_killed() {
+    let mut client = Client::new(&[]);
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": "new.txt", "content": "tried", "fork": "idea"}));
+    client.done("merge", json!({"name": "idea"}));
+    // This finds nothing that is not merged, and forgets what was kept.
+    client.done("mkdir", json!({"path": "d", "fork": "idea"}));
+    client.done("rm", json!({"path": "d", "fork": "idea"}));
+    client.done("undo", json!({}));
+    assert!(!client.file("new.txt").exists());
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    let merged = wink_in(client.place.path()).args(["merge", "idea"]).output().unwrap();
+    assert!(merged.status.success(), "{}", String::from_utf8_lossy(&merged.stderr));
+    assert_eq!(std::fs::read_to_string(client.file("new.txt")).unwrap(), "tried");
+}
+
 /// Once, only a server that ended in its own time kept its forks; Codex kills it 15 ms after it asked it to end.
 #[test]
 fn what_was_done_in_a_fork_is_kept_when_its_server_is_killed() {

@@ -3,11 +3,14 @@
 mod cancel;
 mod dump;
 mod ending;
+mod execution;
 mod forks;
 mod input;
 mod keeping;
 mod places;
+mod prompts;
 mod resources;
-mod scene;
+mod results;
+pub(crate) mod scene;
 mod schemas;
 mod session;

@@ -189,20 +189,11 @@ fn without_a_history_every_change_and_the_instructions_say_so() {
 }
 
 #[test]
-fn a_backend_that_cannot_be_had_is_not_offered() {
-    for command in ["mcp", "serve"] {
-        let place = tempfile::tempdir().unwrap();
-        std::fs::create_dir(place.path().join("work")).unwrap();
-        let output = wink_in(place.path()).args([command, "--help"]).output().unwrap();
-        let help = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(help.contains("memory, host") && !help.contains("podman"), "{help}");
-    }
-}
-
-#[test]
 fn what_cannot_be_had_is_said_and_nothing_begins() {
     for (args, words) in [
-        (&["--backend", "podman"][..], "the podman backend is not available yet"),
+        (&["--backend", "podman", "--image=--privileged"][..], "is not the name of an image"),
+        (&["--backend", "podman", "--mount", "a:b"], "into memory"),
+        (&["--backend", "host", "--image", "a:1"], "use it with --backend podman"),
         (&["--mount", "missing:b:ro"], "cannot find"),
         (&["--backend", "memory", "--root", "."], "cannot be in memory"),
         (&["--backend", "host", "--mount", "a:b"], "into memory"),

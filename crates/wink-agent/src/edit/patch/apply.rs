@@ -204,8 +204,25 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_inserted_without_context() {
-        assert_eq!(patched(b"a\n", "@@ -1,0 +2 @@\n+b\n"), Err(Problem::NoContext));
-        assert_eq!(patched(b"", "@@ -0,0 +1 @@\n+b\n").unwrap(), b"b\n");
+    fn a_hunk_that_only_adds_is_placed_by_its_line_or_at_the_end() {
+        let cases: [(&[u8], &str, &[u8]); 10] = [
+            (b"a\nc\n", "@@ -1,0 +2 @@\n+b\n", b"a\nb\nc\n"),
+            (b"a\n", "@@ -1,0 +2 @@\n+b\n", b"a\nb\n"),
+            (b"b\n", "@@ -0,0 +1 @@\n+a\n", b"a\nb\n"),
+            (b"", "@@ -0,0 +1 @@\n+b\n", b"b\n"),
+            (b"a\n", "@@\n+b\n", b"a\nb\n"),
+            (b"a", "@@\n+b\n", b"a\nb"),
+            (b"a\r\nc\r\n", "@@ a\n+b\n", b"a\r\nb\r\nc\r\n"),
+            (b"a\nb\n", "@@ b\n+c\n", b"a\nb\nc\n"),
+            (b"a\nb", "@@ b\n+c\n", b"a\nb\nc"),
+            (b"a\nc\n", "@@ -1,1 +1,2 @@\n a\n+b\n@@\n+d\n", b"a\nb\nc\nd\n"),
+        ];
+        for (bytes, hunk, expected) in cases {
+            assert_eq!(patched(bytes, hunk).as_deref(), Ok(expected), "{hunk}");
+        }
+        let beyond = patched(b"a\n", "@@ -5,0 +6 @@\n+b\n");
+        assert_eq!(beyond, Err(Problem::NoSuchLine { line: 6 }));
+        let missing = patched(b"a\n", "@@ z\n+b\n");
+        assert!(matches!(missing, Err(Problem::Anchor { count: 0, .. })));
     }
 }

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::{Action, FilePatch, Hunk, PatchError, Sign, Target, header};
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
-const END: &str = "*** End Patch";
+pub(super) const END: &str = "*** End Patch";
 const ADD: &str = "*** Add File: ";
 const DELETE: &str = "*** Delete File: ";
 const UPDATE: &str = "*** Update File: ";
@@ -19,7 +19,7 @@ pub(super) fn parse(lines: &[&str], at: usize) -> Result<Vec<FilePatch>, PatchEr
         match reader.line() {
             Some(line) if line.trim_end() == END => return Ok(files),
             Some(line) if line.trim().is_empty() => reader.at += 1,
-            Some(line) => files.push(reader.file(line)?),
+            Some(line) => files.push(reader.file(line.trim_start())?),
             // A patch that was cut off would change less than was meant.
             None => return Err(reader.refused(format!("`{END}` is missing"))),
         }
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
     }
 
     fn update(&mut self, path: String) -> Action {
-        match self.line().and_then(|line| line.strip_prefix(MOVE)) {
+        match self.line().and_then(|line| line.trim_start().strip_prefix(MOVE)) {
             Some(to) => {
                 self.at += 1;
                 Action::Move { from: path, to: to.trim().to_owned() }
@@ -72,7 +72,11 @@ impl<'a> Reader<'a> {
     fn added(&mut self) -> Result<Vec<Hunk>, PatchError> {
         let patch_line = self.at + 1;
         self.at += 1;
-        let body = self.body()?;
+        let is_indented_marker = |line: &str| {
+            let marker = line.trim_start();
+            line != marker && [ADD, DELETE, UPDATE, END].iter().any(|it| marker.starts_with(it))
+        };
+        let body = self.body_until(is_indented_marker)?;
         let lines = body.finish(None);
         match lines.iter().position(|line| line.sign != Sign::Added) {
             None => Ok(vec![Hunk { patch_line, target: Target::default(), lines }]),
@@ -85,8 +89,16 @@ impl<'a> Reader<'a> {
 
     fn hunks(&mut self) -> Result<Vec<Hunk>, PatchError> {
         let mut hunks = Vec::new();
-        while self.line().is_some_and(|line| line == END_OF_FILE || !line.starts_with("*** ")) {
-            hunks.extend(self.hunk()?);
+        let mut has_ended = false;
+        while let Some(line) = self.line() {
+            // After the end of the file no line of it follows, so an indented marker is one.
+            let marker = if has_ended { line.trim_start() } else { line };
+            if line != END_OF_FILE && marker.starts_with("*** ") {
+                break;
+            }
+            let hunk = self.hunk()?;
+            has_ended = hunk.as_ref().is_some_and(|hunk| hunk.target.at_end);
+            hunks.extend(hunk);
         }
         Ok(hunks)
     }
@@ -123,8 +135,12 @@ impl<'a> Reader<'a> {
     }
 
     fn body(&mut self) -> Result<Body, PatchError> {
+        self.body_until(|_| false)
+    }
+
+    fn body_until(&mut self, is_end: impl Fn(&str) -> bool) -> Result<Body, PatchError> {
         let mut body = Body::default();
-        while let Some(line) = self.line() {
+        while let Some(line) = self.line().filter(|line| !is_end(line)) {
             if !body.take(line, self.at + 1)? {
                 break;
             }

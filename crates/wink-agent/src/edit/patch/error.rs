@@ -38,8 +38,8 @@ pub(crate) struct HunkError {
 /// Why a hunk does not apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Problem {
-    /// It has no line that is in the file already.
-    NoContext,
+    /// It only adds lines, and the file has no line where it adds them.
+    NoSuchLine { line: usize },
     /// Its lines are not there.
     Missing(Option<Nearest>),
     /// Its lines are there more than once, and none of them at the line it names.
@@ -59,7 +59,9 @@ impl HunkError {
             Problem::Missing(nearest) => nearest.iter().map(|near| near.line).collect(),
             Problem::Ambiguous { lines, .. } => lines.clone(),
             Problem::Elsewhere { line } => vec![*line],
-            Problem::NoContext | Problem::Anchor { .. } | Problem::NewlineAtEnd => Vec::new(),
+            Problem::NoSuchLine { .. } | Problem::Anchor { .. } | Problem::NewlineAtEnd => {
+                Vec::new()
+            }
         }
     }
 }
@@ -74,9 +76,10 @@ impl fmt::Display for HunkError {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoContext => f.write_str(
-                "it has no line that is in the file already; give at least one before or after \
-                 what is to be added.",
+            Self::NoSuchLine { line } => write!(
+                f,
+                "it adds lines at line {line}, and the file is shorter; give a line that is in the file \
+                 before or after what is to be added."
             ),
             Self::Missing(None) => f.write_str(
                 "its lines are not there, and nothing like them; look at the file again with \

@@ -10,6 +10,8 @@
 //!   place after the hunk before it. The counts of a hunk's header are not needed; its lines are.
 //! - In the second format a hunk names no line. It may name a line above it (`@@ fn main() {`), which
 //!   must be there once; then the first place below it is meant.
+//! - A hunk that only adds lines adds them after the line that it names, or else at the end of the file.
+//! - What models put around a patch is taken off: a code fence, a heredoc, indentation of the markers.
 //! - `\ No newline at end of file` is honoured. Where a patch has none of it, the end of the file stays
 //!   as it is.
 
@@ -22,6 +24,7 @@ mod place;
 #[cfg(test)]
 mod properties;
 mod unified;
+mod wrapping;
 
 pub(crate) use apply::apply;
 pub(crate) use error::{HunkError, PatchError};
@@ -119,7 +122,9 @@ pub(crate) fn only_path(text: &str) -> Option<String> {
 
 /// Reads a patch in either format.
 pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
-    let lines = lines(text);
+    let sent = lines(text);
+    let lines = wrapping::unwrapped(&sent);
+    let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
     let files = match lines.iter().position(|line| !line.trim().is_empty()) {
         Some(at) if lines[at].trim_end() == envelope::BEGIN => envelope::parse(&lines, at + 1)?,
         _ => unified::parse(&lines)?,

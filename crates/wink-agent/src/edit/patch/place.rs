@@ -64,7 +64,7 @@ impl<'a> Places<'a> {
     pub(super) fn find(&self, hunk: &Hunk, from: usize) -> Result<usize, Problem> {
         let texts: Vec<&str> = hunk.old_lines().map(|line| line.text.as_str()).collect();
         if texts.is_empty() {
-            return if self.len() == 0 { Ok(0) } else { Err(Problem::NoContext) };
+            return self.insertion(hunk, from);
         }
         let wanted = format!("\n{}\n", texts.join("\n")).into_bytes();
         let from = self.below(&hunk.target.anchors, from)?;
@@ -79,6 +79,20 @@ impl<'a> Places<'a> {
         }
         self.search(&wanted, from, !hunk.target.anchors.is_empty())
             .ok_or_else(|| self.missing(&wanted, &texts))?
+    }
+
+    /// Finds where a hunk that only adds lines belongs: below the line that it names, or at the end of the file.
+    fn insertion(&self, hunk: &Hunk, from: usize) -> Result<usize, Problem> {
+        let end = self.fenced.len() - 1;
+        let at = if !hunk.target.anchors.is_empty() {
+            self.below(&hunk.target.anchors, from)?
+        } else if let Some(line) = hunk.target.line.filter(|_| self.len() > 0) {
+            let mut starts = self.starts.iter().copied().chain([end]);
+            starts.nth(line.saturating_sub(1)).ok_or(Problem::NoSuchLine { line })?
+        } else {
+            end
+        };
+        if at < from { Err(Problem::Elsewhere { line: self.line(at) }) } else { Ok(at) }
     }
 
     /// Searches for lines that are there once, or for the first of them.

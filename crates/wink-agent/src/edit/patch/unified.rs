@@ -143,7 +143,12 @@ impl<'a> Reader<'a> {
             let patch_line = self.at + 1;
             let (target, counts) = header::target(line);
             self.at += 1;
-            hunks.push(self.hunk(patch_line, target, counts)?);
+            let mut hunk = self.hunk(patch_line, target, counts)?;
+            // `-5,0` means: after line 5.
+            if counts.is_some_and(|counts| counts.0 == 0) && hunk.old_lines().next().is_none() {
+                hunk.target.line = hunk.target.line.map(|line| line.saturating_add(1));
+            }
+            hunks.push(hunk);
         }
         Ok(hunks)
     }

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use wink_fs::ErrorKind;
 use wink_fs::search::Stop;
 
-use crate::exec::output::{Collector, Output};
+use crate::exec::output::{Output, OutputCollector};
 use crate::exec::{Ended, Executed, Outputs};
 use crate::tool::error::ToolError;
 use crate::util::lock;
@@ -23,17 +25,55 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The first and the longest wait between two polls of a program.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
+/// How long the launcher of a sandbox may take to end everything in it.
+const LAST_KILLS: Duration = Duration::from_secs(5);
+
+/// Who ends a program and what it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ender {
+    /// A signal to its process group.
+    Group,
+    /// The launcher of the sandbox, which finds every descendant; told to, and by itself when the program has ended.
+    Launcher,
+}
+
+/// Runs a process in a group of its own, which is killed as a whole when `stop` says so and when the process has ended.
+///
+/// It is for executors of other crates. What leaves the group (`setsid`) is not killed.
+///
+/// ```
+/// use wink_agent::exec::{Outputs, run_process};
+/// use wink_fs::search::Stop;
+///
+/// let outputs = Outputs::temporary().unwrap();
+/// let cat = std::process::Command::new("cat");
+/// let executed = run_process(cat, "hello", &outputs, &Stop::default()).unwrap();
+/// assert_eq!(executed.stdout.text(), "hello");
+/// ```
+pub fn run_process(
+    command: Command,
+    stdin: &str,
+    outputs: &Outputs,
+    stop: &Stop,
+) -> Result<Executed, ToolError> {
+    run(command, stdin, outputs, stop, Ender::Group)
+}
+
 /// Runs a program in a group of its own, of which nothing is left afterwards.
 pub(super) fn run(
     command: Command,
     stdin: &str,
     outputs: &Outputs,
     stop: &Stop,
+    ender: Ender,
 ) -> Result<Executed, ToolError> {
     let began = Instant::now();
     let mut child = start(command, stdin)?;
     let readers = connect(&mut child, stdin, outputs);
     let stopped = readers.is_ok().then(|| wait(&child, stop)).flatten();
+    if ender == Ender::Launcher {
+        end_launcher(&child);
+    }
     // Also when it has ended: what it left running would change files behind the workspace's back.
     kill_group(&child);
     let status = child.wait()?;
@@ -96,6 +136,13 @@ fn has_ended(child: &Child) -> bool {
     waitid(WaitId::Pid(pid(child)), options).map_or(true, |status| status.is_some())
 }
 
+/// Lets the launcher end the program, and waits for it, though not for ever.
+fn end_launcher(child: &Child) {
+    // There is nothing to end if it has ended by itself.
+    let _ = kill_process(pid(child), Signal::TERM);
+    let _ = wait(child, &Stop::after(LAST_KILLS));
+}
+
 fn kill_group(child: &Child) {
     // There is nothing to kill if all have ended.
     let _ = kill_process_group(pid(child), Signal::KILL);
@@ -114,7 +161,7 @@ fn ended(status: ExitStatus) -> Ended {
 
 /// Reads one output in a thread of its own.
 struct Reader {
-    collector: Arc<Mutex<Collector>>,
+    collector: Arc<Mutex<OutputCollector>>,
     done: Receiver<()>,
 }
 
@@ -124,7 +171,7 @@ impl Reader {
         outputs: &Outputs,
         name: &'static str,
     ) -> io::Result<Self> {
-        let collector = Arc::new(Mutex::new(Collector::new(outputs, name)));
+        let collector = Arc::new(Mutex::new(OutputCollector::new(outputs, name)));
         let (sender, done) = channel();
         if let Some(pipe) = pipe {
             let collector = collector.clone();
@@ -141,7 +188,7 @@ impl Reader {
     }
 }
 
-fn read_all(mut pipe: impl Read, collector: &Mutex<Collector>, done: &Sender<()>) {
+fn read_all(mut pipe: impl Read, collector: &Mutex<OutputCollector>, done: &Sender<()>) {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match pipe.read(&mut buffer) {
@@ -204,12 +251,12 @@ mod tests {
 
     fn without_threads() {
         let outputs = Outputs::temporary().unwrap();
-        for stdin in ["", "read by nobody"] {
+        for stdin in ["", "never read"] {
             let mut command = Command::new("sleep");
             let began = Instant::now();
             command.arg("60");
             let stop = Stop::after(Duration::from_secs(60));
-            let refused = run(command, stdin, &outputs, &stop).unwrap_err();
+            let refused = run(command, stdin, &outputs, &stop, Ender::Group).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Unavailable, "{refused:?}");
             assert!(began.elapsed() < Duration::from_secs(30), "it was ended");
         }

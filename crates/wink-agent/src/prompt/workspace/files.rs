@@ -10,6 +10,8 @@ use wink_fs::{
 };
 
 use super::preview::Preview;
+use super::sandbox::Sandbox;
+use crate::exec::Executor;
 use crate::prompt::error::PromptError;
 use crate::prompt::options::SectionOptions;
 use crate::session::files::owned::SessionFiles;
@@ -26,6 +28,8 @@ pub(crate) enum Place {
     Temporary,
     /// A directory that was there before.
     Directory,
+    /// A directory that goes with the workspace, with programs that run in a sandbox.
+    Sandbox,
 }
 
 /// A workspace, made when first used, with its session and what was mounted into it.
@@ -34,8 +38,16 @@ pub(crate) struct SectionFiles {
     pub(crate) place: Place,
     pub(crate) options: SectionOptions,
     pub(crate) owned: SessionFiles,
+    /// What runs programs on the files, if anything does.
+    runner: Option<Runner>,
     session: Session,
     mounted: Arc<Mutex<Vec<Preview>>>,
+}
+
+/// What runs programs, and where they find the files.
+struct Runner {
+    executor: Arc<dyn Executor>,
+    mount_point: String,
 }
 
 impl SectionFiles {
@@ -55,6 +67,20 @@ impl SectionFiles {
             mounts.bring_into(&mut backend)?;
             Ok(Workspace::builder(backend).store(Store::temporary()?))
         })
+    }
+
+    /// Owns files in a directory that is made for them, and what runs programs on them.
+    pub(crate) fn sandbox(session: &Session, sandbox: Sandbox, options: SectionOptions) -> Self {
+        let Sandbox { key, mount_point, host, executor, .. } = sandbox;
+        let about = mount_point.to_string();
+        let mut files = Self::new(session, key, Place::Sandbox, options, move |mounts| {
+            let mut backend = HostBackend::temporary_with(&host)?;
+            mounts.bring_into(&mut backend)?;
+            let files = Workspace::builder(backend).store(Store::temporary()?);
+            Ok(files.mount_point(mount_point.clone()))
+        });
+        files.runner = Some(Runner { executor, mount_point: about });
+        files
     }
 
     /// Owns what is done to the files of a directory.
@@ -81,7 +107,8 @@ impl SectionFiles {
         let limits = options.limits.clone();
         let owned =
             SessionFiles::new(session, key, move || Ok(make(&mounts)?.limits(limits.clone())));
-        Self { key, place, options, owned, session: session.clone(), mounted }
+        let session = session.clone();
+        Self { key, place, options, owned, runner: None, session, mounted }
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -94,7 +121,16 @@ impl SectionFiles {
 
     /// Returns the context of calls on these files.
     pub(crate) fn context(&self) -> Result<ToolContext, PromptError> {
-        self.owned.context().map_err(|error| self.failed(error))
+        let context = self.owned.context().map_err(|error| self.failed(error))?;
+        Ok(match &self.runner {
+            Some(runner) => context.executor(runner.executor.clone()),
+            None => context,
+        })
+    }
+
+    /// Returns where programs find the files, if there is something that runs them.
+    pub(crate) fn mount_point(&self) -> Option<&str> {
+        self.runner.as_ref().map(|runner| &*runner.mount_point)
     }
 
     fn failed(&self, error: SessionError) -> PromptError {

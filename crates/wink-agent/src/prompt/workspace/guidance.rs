@@ -19,6 +19,7 @@ pub(crate) enum ToolSource {
 /// Makes the text of a workspace section; what is mounted is there once the workspace is.
 pub(crate) fn text(files: &SectionFiles, tools: ToolSource) -> Result<String, SessionError> {
     let mut parts = vec![beginning(files.place).to_owned(), rules(tools)];
+    parts.extend(files.mount_point().map(programs));
     if tools == ToolSource::Section {
         parts.push(limits(&files.options.limits));
     }
@@ -35,6 +36,10 @@ fn beginning(place: Place) -> &'static str {
             "You have a filesystem of your own, in memory. It starts empty but for what is mounted; \
              create the files you need. Paths are relative to its root."
         }
+        Place::Sandbox => {
+            "You have a directory of your own in a sandbox, where you can run programs. It starts empty but for \
+             what is mounted; create the files you need. Paths are relative to it."
+        }
         Place::Temporary => {
             "You have a directory of your own. It starts empty but for what is mounted; create the \
              files you need. Paths are relative to it."
@@ -44,6 +49,19 @@ fn beginning(place: Place) -> &'static str {
              Paths are relative to it."
         }
     }
+}
+
+/// Says how programs run.
+fn programs(mount_point: &str) -> String {
+    [
+        format!("Programs (`shell_execute`, `evaluate_python`) find the files in `{mount_point}`; other places do not last."),
+        "They have no network and limited memory, and end at a timeout; no process stays when a call has ended."
+            .to_owned(),
+        "The answer lists the files that a program changed; `undo`, where it is offered, reverses them together."
+            .to_owned(),
+    ]
+    .map(|rule| format!("- {rule}"))
+    .join("\n")
 }
 
 fn rules(source: ToolSource) -> String {

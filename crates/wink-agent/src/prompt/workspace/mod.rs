@@ -4,6 +4,7 @@ pub(crate) mod files;
 pub(crate) mod guidance;
 pub(crate) mod owning;
 pub(crate) mod preview;
+pub(crate) mod sandbox;
 pub(crate) mod vfs;
 
 use std::path::PathBuf;

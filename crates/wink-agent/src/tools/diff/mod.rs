@@ -60,6 +60,20 @@ struct Answer {
     change_count: u64,
     offset: u64,
     unchanged_count: u64,
+    /// The lines that changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hunks: Vec<HunkAnswer>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct HunkAnswer {
+    path: String,
+    old_start: usize,
+    old_lines: usize,
+    new_start: usize,
+    new_lines: usize,
+    /// Each with ` `, `+` or `-` before it.
+    lines: Vec<String>,
 }
 
 fn yes() -> bool {
@@ -92,8 +106,15 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, ToolError>
     }
     let changes = Changes::of_diff(&diff);
     let mut result = answer(&params, &diff, &changes, &title, offset);
-    result.message += &changes::excluded(files.excluded().patterns());
-    lines::add(&mut result.message, &lines::of_page(&lines, changes.page(offset)));
+    let head = "Not compared, because a state lacks it";
+    result.message += &changes::missing(head, diff.missing.iter());
+    result.message += &changes::excluded(files, files.excluded().patterns());
+    if call.context().wants_data {
+        let hunks = lines::hunks_of_page(&lines, changes.page(offset), &mut result.message);
+        result.value["hunks"] = serde_json::to_value(hunks).unwrap_or_default();
+    } else {
+        lines::add(&mut result.message, &lines::of_page(&lines, changes.page(offset)));
+    }
     Ok(result)
 }
 
@@ -116,6 +137,7 @@ fn answer(
         change_count: changes.len(),
         offset: params.offset,
         unchanged_count: diff.unchanged_count,
+        hunks: Vec::new(),
     };
     ToolResult::success(message, answer)
 }

@@ -24,7 +24,8 @@ pub(super) fn read(
     if !page.content.is_empty() || page.total_bytes == 0 {
         page.content_hash.into_iter().for_each(|hash| call.saw(hash));
     }
-    Ok(ToolResult::success(message(call, &page, limit), answer(&page)))
+    let answer = answer(&page).with_data(call, path, || encoded(&page.content));
+    Ok(ToolResult::success(message(call, &page, limit), answer))
 }
 
 fn message(call: &ToolCall<'_>, page: &BytePage, limit: u64) -> String {
@@ -38,8 +39,8 @@ fn message(call: &ToolCall<'_>, page: &BytePage, limit: u64) -> String {
         )
     } else {
         let shown = counted(content.len() as u64, "byte");
-        let base64 = encoded(content);
-        format!("{path}: {shown} from offset {offset} of {total_bytes}, as base64\n{base64}\n")
+        let head = format!("{path}: {shown} from offset {offset} of {total_bytes}, as base64\n");
+        if call.context().wants_data { head } else { head + &encoded(content) + "\n" }
     };
     if page.truncated {
         message.push_str(&next_call(call, page, limit));

@@ -35,6 +35,17 @@ pub(super) fn guessed(start: &[u8]) -> &'static str {
     known.map_or("unknown type", |(_, name)| name)
 }
 
+/// Returns the media type of a picture that models read.
+pub(super) fn image_type(start: &[u8]) -> Option<&'static str> {
+    Some(match guessed(start) {
+        "PNG image" => "image/png",
+        "JPEG image" => "image/jpeg",
+        "GIF image" => "image/gif",
+        "WebP image" => "image/webp",
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::guessed;

@@ -1,14 +1,18 @@
 //! `read_file`: numbered lines of a text file, or bytes as base64, a page at a time.
 
 mod bytes;
+mod image;
 mod magic;
 mod page;
 mod part;
 
+use std::time::SystemTime;
+
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wink_fs::ops::{self, LineOptions, PageLimit, ReadOptions};
-use wink_fs::{ContentHash, ErrorKind, TreePath};
+use wink_fs::{ContentHash, Error, ErrorKind, Operation, TreePath};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
@@ -21,9 +25,9 @@ pub(crate) const TOOL: Tool = Tool {
     name: "read_file",
     title: "Read file",
     description: "Read a text file with line numbers (starting at 1), one page at a time; the \
-                  answer gives the next call. `offset` skips lines, so 0 starts at line 1. A \
+                  answer gives the next call. `offset` is the number of the first line. A \
                   line longer than a page is read in parts by `column`. Lines that end in \
-                  \\r\\n are named. With encoding base64, read the bytes of any file; `offset` \
+                  \\r\\n are named. Shows images. With encoding base64, read the bytes of any file; `offset` \
                   and `limit` then count bytes. Also gives the content_hash that write_file \
                   needs to overwrite.",
     effect: Effect::Reads,
@@ -40,7 +44,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Params {
     /// File to read.
     path: String,
-    /// Lines (with base64: bytes) to skip.
+    /// First line, by its number (with base64: bytes to skip).
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
@@ -65,6 +69,7 @@ struct Answer {
     total_lines: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_bytes: Option<u64>,
+    /// The number of the first line, or of the first byte, counted from 0.
     offset: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u64>,
@@ -73,6 +78,34 @@ struct Answer {
     limit: u64,
     truncated: bool,
     content_hash: String,
+    /// The text without line numbers, or the bytes as base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_at: Option<String>,
+}
+
+impl Answer {
+    /// Adds the content and the times of the file, if the caller shows the data and not the text.
+    fn with_data(
+        mut self,
+        call: &ToolCall<'_>,
+        path: &TreePath,
+        content: impl FnOnce() -> String,
+    ) -> Self {
+        if call.context().wants_data {
+            let stat = call.tree().stat(path).ok();
+            let time = |at: Option<SystemTime>| Some(Timestamp::try_from(at?).ok()?.to_string());
+            self.content = Some(content());
+            self.created_at = time(stat.as_ref().and_then(|stat| stat.created_at));
+            self.modified_at = time(stat.as_ref().and_then(|stat| stat.modified_at));
+        }
+        self
+    }
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
@@ -82,6 +115,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         return bytes::read(call, &path, params.offset, params.limit);
     }
     let read = text(call, &path, params);
+    if read.as_ref().is_err_and(|refusal| refusal.kind() == ErrorKind::NotText)
+        && let Some(shown) = image::shown(call, &path)?
+    {
+        return Ok(shown);
+    }
     read.map_err(|refusal| match refusal.kind() {
         ErrorKind::NotText => match bytes::described(call, &path) {
             Ok(described) => refusal.reworded(described),
@@ -89,6 +127,14 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         },
         _ => refusal,
     })
+}
+
+/// Refuses a page with a NUL byte, which no text has.
+fn check_text(path: &TreePath, content: &str) -> Result<(), ToolError> {
+    match memchr::memchr(0, content.as_bytes()) {
+        None => Ok(()),
+        Some(_) => Err(Error::new(Operation::Read, ErrorKind::NotText).with_path(path).into()),
+    }
 }
 
 /// Shows the hash of a file that was read to its end or not.
@@ -107,7 +153,8 @@ fn refuse_column(params: &Params) -> Result<(), ToolError> {
 
 fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolResult, ToolError> {
     let limits = call.limits();
-    let offset = params.offset;
+    // Lines are numbered from 1, as they are shown; 0 means the start too.
+    let offset = params.offset.saturating_sub(1);
     let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
     let part = LineOptions::default().line(offset).hash(true);
     if let Some(column) = params.column.filter(|column| *column > 0) {
@@ -119,6 +166,7 @@ fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolRes
         Err(error) if error.kind() == ErrorKind::TooLarge => part::read(call, path, &part, limit),
         page => {
             let page = page?;
+            check_text(path, &page.content)?;
             if !page.content.is_empty() || page.total_lines == 0 {
                 page.content_hash.into_iter().for_each(|hash| call.saw(hash));
             }

@@ -22,12 +22,13 @@ pub(super) fn answer(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> ToolRe
     let answer = Answer {
         path: page.path.to_string(),
         total_lines: Some(page.total_lines),
-        offset: page.offset,
+        offset: page.offset + 1,
         limit: page.limit,
         truncated: page.truncated,
         content_hash: hash(page.content_hash),
         ..Answer::default()
     };
+    let answer = answer.with_data(call, &page.path, || page.content.clone());
     ToolResult::success(message(call, page, limit), answer)
 }
 
@@ -37,7 +38,7 @@ fn message(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
     } else if page.offset >= page.total_lines {
         past_the_end(&page.path, page.offset, page.total_lines)
     } else {
-        page_text(page)
+        page_text(page, !call.context().wants_data)
     };
     if page.truncated {
         message.push_str(&next_call(call, page, limit));
@@ -48,19 +49,22 @@ fn message(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
 }
 
 pub(super) fn past_the_end(path: &TreePath, offset: u64, total_lines: u64) -> String {
-    match total_lines.checked_sub(1) {
-        None => format!("{path} is empty: it exists and has no lines.\n"),
-        Some(last) => format!(
-            "Nothing to show: offset {offset} is past the end of {path}, whose last line is at \
-             offset {last}.\n"
-        ),
+    if total_lines == 0 {
+        return format!("{path} is empty: it exists and has no lines.\n");
     }
+    let first = offset + 1;
+    format!(
+        "Nothing to show: offset {first} is past the end of {path}, whose last line is {total_lines}.\n"
+    )
 }
 
-fn page_text(page: &TextPage) -> String {
+fn page_text(page: &TextPage, has_lines: bool) -> String {
     let first = page.offset + 1;
     let last = end(page);
     let mut text = format!("{}: lines {first} to {last} of {}\n", page.path, page.total_lines);
+    if !has_lines {
+        return text;
+    }
     text.reserve(page.content.len() + page.limit as usize * (WIDTH + 2) + AROUND);
     let mut returns = Vec::new();
     for (number, line) in (first..).zip(lines(&page.content)) {
@@ -122,12 +126,12 @@ pub(super) fn carriage_returns(lines: &[u64]) -> String {
 }
 
 fn next_call(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
-    let arguments = json!({"path": page.path.to_string(), "offset": end(page), "limit": limit});
+    let arguments = json!({"path": page.path.to_string(), "offset": end(page) + 1, "limit": limit});
     let left = counted(page.total_lines - end(page), "line");
     format!("{left} left. Next call: read_file {}\n", call.next(arguments))
 }
 
-/// Returns the offset of the first line after the page.
+/// Returns the number of the last line of the page.
 fn end(page: &TextPage) -> u64 {
     page.offset + page.limit
 }

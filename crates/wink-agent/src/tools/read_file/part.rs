@@ -5,7 +5,7 @@ use wink_fs::ErrorKind;
 use wink_fs::ops::{self, LineOptions, LinePart};
 
 use super::page::{NO_NEWLINE, carriage_returns, numbered, past_the_end};
-use super::{Answer, hash};
+use super::{Answer, check_text, hash};
 use crate::tool::call::ToolCall;
 use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
@@ -28,10 +28,12 @@ pub(super) fn read(
             _ => refusal,
         }
     })?;
+    check_text(path, &part.content)?;
     if !part.content.is_empty() || part.total_lines == 0 {
         part.content_hash.into_iter().for_each(|hash| call.saw(hash));
     }
-    Ok(ToolResult::success(message(call, &part, limit), answer(&part)))
+    let answer = answer(&part).with_data(call, path, || part.content.clone());
+    Ok(ToolResult::success(message(call, &part, limit), answer))
 }
 
 fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
@@ -45,7 +47,7 @@ fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
             counted(*line_bytes, "byte")
         )
     } else {
-        part_text(part)
+        part_text(part, !call.context().wants_data)
     };
     if line < total_lines {
         message.push_str(&next(call, part, limit));
@@ -53,7 +55,7 @@ fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
     message + &format!("content_hash: {}", hash(part.content_hash))
 }
 
-fn part_text(part: &LinePart) -> String {
+fn part_text(part: &LinePart, has_lines: bool) -> String {
     let LinePart { path, content, column, line_bytes, total_lines, .. } = part;
     let number = part.line + 1;
     let shown = content.len();
@@ -61,6 +63,9 @@ fn part_text(part: &LinePart) -> String {
         "{path}: line {number} of {total_lines}, {shown} of its {line_bytes} bytes from column \
          {column}\n"
     );
+    if !has_lines {
+        return text;
+    }
     let is_end = part.has_newline && !part.truncated;
     match content.strip_suffix('\r').filter(|_| is_end) {
         Some(content) => {
@@ -79,7 +84,7 @@ fn next(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
     let path = path.to_string();
     if part.truncated {
         let column = column + part.content.len() as u64;
-        let arguments = json!({"path": path, "offset": line, "column": column, "limit": limit});
+        let arguments = json!({"path": path, "offset": line + 1, "column": column, "limit": limit});
         let arguments = call.next(arguments);
         let left = counted(part.line_bytes - column, "byte");
         return format!("{left} of the line left. Next call: read_file {arguments}\n");
@@ -88,7 +93,7 @@ fn next(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
         0 if part.has_newline => String::new(),
         0 => NO_NEWLINE.to_owned(),
         left => {
-            let arguments = call.next(json!({"path": path, "offset": line + 1, "limit": limit}));
+            let arguments = call.next(json!({"path": path, "offset": line + 2, "limit": limit}));
             format!("{} left. Next call: read_file {arguments}\n", counted(left, "line"))
         }
     }
@@ -99,7 +104,7 @@ fn answer(part: &LinePart) -> Answer {
     Answer {
         path: part.path.to_string(),
         total_lines: Some(part.total_lines),
-        offset: part.line,
+        offset: part.line + 1,
         column: Some(part.column),
         line_bytes: Some(part.line_bytes),
         limit: u64::from(is_there && !part.truncated),

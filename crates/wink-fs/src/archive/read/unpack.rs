@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::read::DeflateDecoder;
-use libdeflater::Decompressor;
+use flate2::{Decompress, FlushDecompress, Status};
 
 use super::section::Section;
 use crate::archive::WHOLE_BYTES;
@@ -38,7 +38,8 @@ impl Stored {
     fn reader(&self, source: &Arc<dyn ReadAt>) -> Checked {
         let section = self.section(source);
         let inner: Box<dyn Read + Send> = if self.deflated {
-            Box::new(DeflateDecoder::new_with_buf(section, vec![0; BUFFER]))
+            let inner = DeflateDecoder::new_with_buf(section, vec![0; BUFFER]);
+            Box::new(Inflated { inner, packed: self.packed })
         } else {
             Box::new(section)
         };
@@ -68,11 +69,18 @@ impl Stored {
     }
 
     fn inflate(&self, packed: &[u8]) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; self.size as usize];
-        let len = Decompressor::new()
-            .deflate_decompress(packed, &mut bytes)
-            .map_err(|_| damaged("its content cannot be unpacked to the size it says"))?;
-        bytes.truncate(len);
+        // One more than it says, so that more is noticed.
+        let mut bytes = vec![0; self.size as usize + 1];
+        let mut stream = Decompress::new(false);
+        let status = stream.decompress(packed, &mut bytes, FlushDecompress::Finish);
+        let unpacked = stream.total_out();
+        if !matches!(status, Ok(Status::StreamEnd)) || unpacked > self.size {
+            return Err(damaged("its content cannot be unpacked to the size it says"));
+        }
+        if stream.total_in() < packed.len() as u64 {
+            return Err(damaged(TRAILING));
+        }
+        bytes.truncate(unpacked as usize);
         Ok(bytes)
     }
 
@@ -96,6 +104,25 @@ impl Stored {
             let shifted = Shifted { source, start: self.start, len: self.size };
             Content::positional(Arc::new(shifted), self.size)
         })
+    }
+}
+
+/// Why content is damaged that does not end where its packed bytes do: another program may read what is hidden there.
+const TRAILING: &str = "there are bytes after the end of its packed content";
+
+/// Unpacks content, and fails if it ends before its packed bytes do.
+struct Inflated {
+    inner: DeflateDecoder<Section>,
+    packed: u64,
+}
+
+impl Read for Inflated {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if read == 0 && !buffer.is_empty() && self.inner.total_in() < self.packed {
+            return Err(damaged(TRAILING));
+        }
+        Ok(read)
     }
 }
 

@@ -41,23 +41,30 @@ pub(super) fn capture(host: &Arc<HostTree>, scope: &Scope) -> Result<Capture> {
     let mut previous: Option<Walked> = None;
     let matches_scope = index.matches_scope(scope.excluded(), &host.mount_id);
     let unsettled = if matches_scope { None } else { index.unsettled_from() };
+    let mut last_error = None;
     let mut trusting = scope.starts().is_empty() && matches_scope;
-    for _ in 0..TRIES {
+    for turn in 1..=TRIES {
         let after = previous.as_ref().map_or(host.last_change(), |walked| walked.newest);
         // A capture right after our own write would find its stamp as new as the walk, and repeat every walk.
         let moment = wait_until_after(after);
-        let walked = match walk(&Visitor { host, index: &index, scope, trusting, unsettled }) {
+        let mut walked = match walk(&Visitor { host, index: &index, scope, trusting, unsettled }) {
             // An entry disappeared during the walk, or something was mounted over it, which no directory's stamp shows:
             // read every directory this time.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 (previous, trusting) = (None, false);
+                last_error = Some(error);
                 continue;
             }
             walked => walked?,
         };
-        let same = previous.is_some_and(|previous| walked.is_same_as(&previous));
+        let same = previous.as_ref().is_some_and(|previous| walked.is_same_as(previous));
         // Strictly older: a change in the tick in which the walk began has the same time as its start.
-        if walked.newest < moment || same {
+        let mut is_settled = walked.newest < moment || same;
+        if let Some(previous) = previous.as_ref().filter(|_| !is_settled && turn == TRIES) {
+            walked.keep_settled(previous, &index);
+            is_settled = true;
+        }
+        if is_settled {
             let mut capture = finish(host, index, scope, walked, moment);
             // With other exclusions or after a reboot, nothing counts as new, and the index would keep its old scope
             // hash for ever.
@@ -66,10 +73,12 @@ pub(super) fn capture(host: &Arc<HostTree>, scope: &Scope) -> Result<Capture> {
         }
         previous = Some(walked);
     }
-    Err(Error::new(Operation::Capture, ErrorKind::Conflict).with_detail(
-        "files change all the time while they are captured; \
-         stop what writes to them, or exclude them, and try again",
-    ))
+    Err(last_error.unwrap_or_else(|| {
+        Error::new(Operation::Capture, ErrorKind::Conflict).with_detail(
+            "files change all the time while they are captured; \
+             stop what writes to them, or exclude them, and try again",
+        )
+    }))
 }
 
 /// Waits briefly until the clock has passed a stamp, and returns the time.
@@ -90,7 +99,7 @@ fn finish(
     walked: Walked,
     moment: Moment,
 ) -> Capture {
-    let Walked { directories, totals, not_captured, .. } = walked;
+    let Walked { directories, totals, not_captured, is_settled, .. } = walked;
     let unlearnt = directories.iter().filter(|directory| directory.hash.is_none()).count();
     let host = host.clone();
     let excluded = scope.excluded().clone();
@@ -98,6 +107,7 @@ fn finish(
     let captured = Captured { host, directories, index, excluded, moment, open_for_writing };
     let mut capture = Capture::new(Arc::new(captured), totals);
     capture.not_captured = not_captured;
+    capture.point_in_time = is_settled;
     capture.unlearnt = unlearnt as u64;
     capture
 }

@@ -110,6 +110,11 @@ impl Stamp {
         self.modified
     }
 
+    /// Returns the time of the last change, of the entry or of its status.
+    pub(in crate::host) fn changed(&self) -> Moment {
+        self.changed
+    }
+
     /// Returns whether a program wrote into the file after a moment.
     ///
     /// Both times must be later: a program can set the modification time to anything, but not the status change time.

@@ -72,6 +72,7 @@ pub(super) enum Listing {
     Known { block: u32, nodes: OnceLock<Vec<Node>> },
 }
 
+#[derive(Clone)]
 pub(super) struct Node {
     pub(super) name: Name,
     pub(super) what: NodeData,
@@ -103,6 +104,18 @@ impl Node {
 }
 
 impl Node {
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self.what, NodeData::Directory { .. })
+    }
+
+    /// Returns the stamp of a file or link.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        match self.what {
+            NodeData::File { stamp, .. } | NodeData::Link { stamp } => Some(stamp),
+            NodeData::Directory { .. } => None,
+        }
+    }
+
     fn known_file(&self) -> Option<KnownFile> {
         let NodeData::File { stamp, hash } = self.what else { return None };
         Some(KnownFile::new(entry::mode_of(stamp.mode.into()), hash?, stamp.size))

@@ -14,7 +14,7 @@ use super::index::{Block, Index, RowData, Rows};
 use super::stamp::{self, Moment, Stamp};
 use super::tree::{Directory, Listing, Node, NodeData, changed};
 use crate::error::{Error, Operation, Result};
-use crate::filesystem::capture::{NotCaptured, Totals};
+use crate::filesystem::capture::{DENIED, NotCaptured, Totals};
 use crate::host::root::mount_in;
 use crate::host::{HostTree, entry, failure, staging};
 use crate::path::{Name, RESERVED_NAME, TreePath};
@@ -101,7 +101,13 @@ impl Visitor<'_> {
 
     /// Reads a directory and stats every entry.
     fn read(&self, pending: &Pending, block: Option<Block<'_>>) -> Result<Visited> {
-        let (handle, entries) = self.open(&pending.path).map_err(|errno| failed(pending, errno))?;
+        let (handle, entries) = match self.open(&pending.path) {
+            // One directory that cannot be read must not keep all the others from being captured.
+            Err(Errno::ACCESS | Errno::PERM) if !pending.path.is_root() => {
+                return self.unreadable(pending).map_err(|errno| failed(pending, errno));
+            }
+            opened => opened.map_err(|errno| failed(pending, errno))?,
+        };
         // Stat after reading, so that an entry created in between changes this stamp and is noticed by the next walk.
         let stamp = stamp::look_at(&handle).map_err(|errno| failed(pending, errno))?;
         let listing = Listing::Read(Vec::with_capacity(entries.len()));
@@ -120,6 +126,16 @@ impl Visitor<'_> {
         let mode = visited.directory.mode();
         let hash = block.and_then(|block| block.hash).filter(|(_, covered)| *covered == mode);
         visited.directory.hash = hash.map(|(hash, _)| hash).filter(|_| unchanged);
+        Ok(visited)
+    }
+
+    /// Returns a directory that cannot be read: it is captured as an empty one, and named as missing.
+    fn unreadable(&self, pending: &Pending) -> rustix::io::Result<Visited> {
+        let handle = self.host.root.open(&pending.path, OFlags::PATH | OFlags::DIRECTORY)?;
+        let stamp = Stamp::of(&stamp::look_at(&handle)?);
+        let mut visited = Visited::new(pending.path.clone(), stamp, Listing::Read(Vec::new()));
+        visited.not_captured.push(NotCaptured::missing(pending.path.clone(), DENIED));
+        visited.mark_incomplete();
         Ok(visited)
     }
 
@@ -157,7 +173,18 @@ impl Visitor<'_> {
             }
         }
         let found = match stamp::look(handle.as_fd(), entry.name.as_bytes()) {
-            Err(Errno::NOENT) => return Err(changed(&directory.join(&entry.name)?)),
+            Err(Errno::NOENT) => {
+                // Its new name may be one that was not read. With a stamp of now, this walk is not the last one.
+                visited.newest = visited.newest.max(Moment::now());
+                return Ok(false);
+            }
+            // A directory whose names can be read, and not what they name.
+            Err(Errno::ACCESS | Errno::PERM) => {
+                let path = directory.join(&entry.name)?;
+                visited.not_captured.push(NotCaptured::missing(path, DENIED));
+                visited.mark_incomplete();
+                return Ok(known.is_none());
+            }
             found => found.map_err(|errno| at(directory, &entry, errno))?,
         };
         let stamp = Stamp::of(&found);
@@ -230,7 +257,7 @@ impl Visited {
             _ => "on another file system",
         };
         let path = self.directory.path.join(&entry.name)?;
-        self.not_captured.push(NotCaptured { path, why });
+        self.not_captured.push(NotCaptured::special(path, why));
         self.mark_incomplete();
         Ok(())
     }
@@ -238,14 +265,14 @@ impl Visited {
     fn report_reserved(&mut self) {
         let path = TreePath::reserved();
         let why = "a name reserved for wink";
-        self.not_captured.push(NotCaptured { path, why });
+        self.not_captured.push(NotCaptured::special(path, why));
         self.mark_incomplete();
     }
 
     /// Reports the directory itself, because no path can name the entries that are too deep.
     fn report_too_long(&mut self) {
         let why = "a directory with entries whose paths are longer than 4096 bytes";
-        let here = NotCaptured { path: self.directory.path.clone(), why };
+        let here = NotCaptured::special(self.directory.path.clone(), why);
         if self.not_captured.last() != Some(&here) {
             self.not_captured.push(here);
         }

@@ -1,11 +1,15 @@
 //! Walks all directories below the root, level by level and in parallel.
 
+use std::collections::HashMap;
+
+use super::index::Index;
 use super::stamp::Moment;
 use super::tree::{Directory, Listing, Node, NodeData};
 use super::visit::{Pending, Visited, Visitor};
 use crate::error::Result;
-use crate::filesystem::capture::{NotCaptured, Totals};
+use crate::filesystem::capture::{BUSY, NotCaptured, Totals};
 use crate::path::TreePath;
+use crate::tree::Kind;
 use crate::util::parallel;
 
 /// The result of a walk.
@@ -16,6 +20,8 @@ pub(super) struct Walked {
     /// The latest stamp.
     pub(super) newest: Moment,
     pub(super) not_captured: Vec<NotCaptured>,
+    /// Whether nothing was left out because it kept changing.
+    pub(super) is_settled: bool,
 }
 
 pub(super) fn walk(visitor: &Visitor<'_>) -> Result<Walked> {
@@ -40,6 +46,7 @@ impl Default for Walked {
             totals: Totals::default(),
             newest: Moment::EARLIEST,
             not_captured: Vec::new(),
+            is_settled: true,
         }
     }
 }
@@ -80,11 +87,62 @@ impl Walked {
         self.not_captured.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
+    /// Drops what two walks in a row did not see alike, and names it as missing.
+    ///
+    /// Everything else had not changed from the one walk to the other, so it is of one moment: the start of this walk.
+    pub(super) fn keep_settled(&mut self, previous: &Self, index: &Index) {
+        let before: HashMap<_, _> = previous.directories.iter().map(|it| (&it.path, it)).collect();
+        let mut dropped = Totals::default();
+        let mut busy = Vec::new();
+        for directory in &mut self.directories {
+            let then = before.get(&directory.path).copied();
+            if then.is_some_and(|then| is_same(then, directory)) {
+                continue;
+            }
+            let then = then.map(|then| nodes_of(&then.listing, index)).unwrap_or_default();
+            let now = nodes_of(&directory.listing, index);
+            let mut add = |node: &Node| busy.extend(directory.path.join(&node.name));
+            let is_in = |nodes: &[Node], node: &Node| {
+                let found = nodes.binary_search_by(|it| it.name.cmp(&node.name));
+                found.is_ok_and(|at| is_same_node(&nodes[at], node) || node.is_directory())
+            };
+            then.iter()
+                .filter(|it| now.binary_search_by(|now| now.name.cmp(&it.name)).is_err())
+                .for_each(&mut add);
+            now.iter().filter(|it| !is_in(&then, it)).for_each(&mut add);
+            let settled = |node: &Node| node.is_directory() || is_in(&then, node);
+            let (kept, gone): (Vec<_>, Vec<_>) = now.into_iter().partition(settled);
+            if gone.is_empty() {
+                continue;
+            }
+            for stamp in gone.iter().filter_map(Node::stamp) {
+                dropped.files += 1;
+                dropped.bytes += if stamp.kind() == Kind::File { stamp.size } else { 0 };
+            }
+            directory.listing = Listing::Read(kept);
+            directory.hash = None;
+            directory.is_whole = false;
+            directory.hides = true;
+        }
+        self.totals = self.totals.with(Totals::default(), dropped);
+        self.is_settled = busy.is_empty();
+        self.not_captured.extend(busy.into_iter().map(|path| NotCaptured::missing(path, BUSY)));
+        self.propagate_up();
+    }
+
     /// Returns whether two walks saw the same, so that nothing changed between them.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         let these = &self.directories;
         let others = &other.directories;
         these.len() == others.len() && these.iter().zip(others).all(|(a, b)| is_same(a, b))
+    }
+}
+
+/// Returns the entries of a directory, sorted by name.
+fn nodes_of(listing: &Listing, index: &Index) -> Vec<Node> {
+    match listing {
+        Listing::Read(nodes) => nodes.clone(),
+        Listing::Known { block, .. } => index.nodes(*block),
     }
 }
 

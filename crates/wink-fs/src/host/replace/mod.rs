@@ -54,7 +54,12 @@ pub(super) fn replace_by(
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
     let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
-    let writer = Writer { before: Some(before), target: *target, excluded: scope.excluded() };
+    let writer = Writer {
+        before: Some(before),
+        target: *target,
+        excluded: scope.excluded(),
+        owner: host.root.owner(),
+    };
     // The safety snapshot is saved while the new files are staged: both wait for the disk, and neither needs the other.
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
     let kept = done?;

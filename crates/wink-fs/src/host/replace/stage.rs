@@ -14,6 +14,7 @@ use crate::host::capture::tree::Captured;
 use crate::host::entry::{self, KEPT_BITS};
 use crate::host::failure;
 use crate::host::purge::Stamps;
+use crate::host::root::Owner;
 use crate::host::staging::Area;
 use crate::path::TreePath;
 use crate::tree::descend;
@@ -70,6 +71,8 @@ pub(in crate::host) struct Writer<'a> {
     pub(in crate::host) before: Option<&'a Captured>,
     pub(in crate::host) target: &'a dyn Tree,
     pub(in crate::host) excluded: &'a Exclusions,
+    /// What new entries belong to.
+    pub(in crate::host) owner: Option<Owner>,
 }
 
 impl Writer<'_> {
@@ -113,6 +116,7 @@ impl Writer<'_> {
 
     fn empty_directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
         rustix::fs::mkdirat(into, name, Mode::from_raw_mode(0o777))
+            .and_then(|()| Owner::take_at(self.owner, into, name))
             .map_err(|errno| failure::any(Operation::Replace, path, errno))
     }
 
@@ -124,7 +128,9 @@ impl Writer<'_> {
             Kind::File => self.file(into, name, path).map(|()| 1),
             Kind::Symlink => {
                 let target = self.target.read_link(path)?;
-                rustix::fs::symlinkat(&*target, into, name).map_err(failed)?;
+                rustix::fs::symlinkat(&*target, into, name)
+                    .and_then(|()| Owner::take_at(self.owner, into, name))
+                    .map_err(failed)?;
                 Ok(1)
             }
             Kind::Other => {
@@ -174,6 +180,7 @@ impl Writer<'_> {
         let fd =
             rustix::fs::openat(into, name, flags, Mode::from_raw_mode(0o666)).map_err(failed)?;
         let mut file = File::from(fd);
+        Owner::take(self.owner, &file).map_err(failed)?;
         content
             .for_each_chunk(|chunk| file.write_all(chunk))
             .map_err(|error| Error::system(Operation::Replace, error).with_path(path))?;

@@ -356,6 +356,13 @@ impl OpLog for FileOpLog {
         self.damaged_records()
     }
 
+    fn bytes(&self) -> Result<u64> {
+        match self.disk.size(layout::DIRECTORY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+            size => size.map_err(|error| failure::of(Operation::Stat, error)),
+        }
+    }
+
     fn numbers(&self) -> Result<Vec<u64>> {
         Ok(self.look().map_err(|error| failure::of(Operation::List, error))?.records)
     }

@@ -6,10 +6,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Operation, Result, damaged};
-use crate::oplog::{ContentId, OperationCause, OperationChange, OperationRecord};
+use crate::oplog::{
+    ContentId, DirectoryModeChange, OperationCause, OperationChange, OperationRecord,
+};
 use crate::path::TreePath;
 use crate::store::catalog::record::{time_text, with_sum};
 use crate::tree::Kind;
+use crate::tree::merkle;
 
 const VERSION: u32 = 4;
 
@@ -27,9 +30,13 @@ struct Stored {
     cause: Cause,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
     changes: Vec<Change>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    modes: Vec<Mode>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     saved: Option<String>,
 }
@@ -56,6 +63,14 @@ struct Change {
     replaced: Option<String>,
 }
 
+/// A directory of which only the mode changed; modes are as in the hash of a tree.
+#[derive(Serialize, Deserialize)]
+struct Mode {
+    path: String,
+    was: u8,
+    is: u8,
+}
+
 /// Encodes the record that follows the list: a line of JSON, and a line with the BLAKE3 hash of list and JSON.
 pub(crate) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>> {
     let stored = Stored {
@@ -73,8 +88,10 @@ pub(crate) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>>
             OperationCause::Redo { of } => Cause::Redo { of },
         },
         by: operation.by.clone(),
+        call: operation.call.clone(),
         changes: operation.changes.iter().map(to_change).collect(),
         left_alone: operation.left_alone.iter().map(ToString::to_string).collect(),
+        modes: operation.modes.iter().map(to_mode).collect(),
         saved: operation.saved.map(|saved| saved.to_string()),
     };
     let failed = |error: serde_json::Error| Error::system(Operation::Write, error);
@@ -91,6 +108,11 @@ fn to_change(change: &OperationChange) -> Change {
     let before = text(change.before);
     let after = text(change.after);
     Change { path, before, after, inside, left, replaced }
+}
+
+fn to_mode(change: &DirectoryModeChange) -> Mode {
+    let DirectoryModeChange { path, was, is } = change;
+    Mode { path: path.to_string(), was: merkle::mode_bits(*was), is: merkle::mode_bits(*is) }
 }
 
 /// Decodes an operation's file; a damaged one, or one of another version, is Corrupt.
@@ -123,12 +145,19 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
     let changes = stored.changes.into_iter().map(from_change).collect::<Option<_>>()?;
     let left_alone = stored.left_alone.iter().map(|text| TreePath::parse(text).ok());
     let left_alone = left_alone.collect::<Option<_>>()?;
+    let modes = stored.modes.into_iter().map(from_mode).collect::<Option<_>>()?;
     let saved = stored.saved.map(|saved| saved.parse()).transpose().ok()?;
     let sequence = stored.sequence;
     let name = stored.name;
     let by = stored.by;
+    let call = stored.call;
     let at = at.into();
-    Some(OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved })
+    Some(OperationRecord { sequence, at, name, cause, by, call, changes, left_alone, modes, saved })
+}
+
+fn from_mode(Mode { path, was, is }: Mode) -> Option<DirectoryModeChange> {
+    let path = TreePath::parse(&path).ok()?;
+    Some(DirectoryModeChange { path, was: merkle::mode_of(was), is: merkle::mode_of(is) })
 }
 
 fn from_change(change: Change) -> Option<OperationChange> {
@@ -160,18 +189,22 @@ mod tests {
     use crate::oplog::{Step, earlier_paths, steps};
 
     const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/operation-v4.op");
+    const CALLED: &[u8] = include_bytes!("../../../tests/golden/operation-v4-call.op");
     const THIRD: &[u8] = include_bytes!("../../../tests/golden/operation-v3.op");
     const SECOND: &[u8] = include_bytes!("../../../tests/golden/operation-v2.op");
     const FIRST: &[u8] = include_bytes!("../../../tests/golden/operation-v1.op");
 
     #[test]
     fn an_operation_is_written_as_it_always_was() {
-        let operation = decode(1, GOLDEN).unwrap();
-        let end = GOLDEN.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-        let list = std::str::from_utf8(&GOLDEN[..end]).unwrap();
-        let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
-        assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(GOLDEN));
-        assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");
+        for (golden, call) in [(GOLDEN, None), (CALLED, Some("call-1"))] {
+            let operation = decode(1, golden).unwrap();
+            let end = golden.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+            let list = std::str::from_utf8(&golden[..end]).unwrap();
+            let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
+            assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(golden));
+            assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");
+            assert_eq!(operation.call.as_deref(), call);
+        }
     }
 
     #[test]

@@ -57,6 +57,8 @@ struct SkippedEntry {
     why: String,
     #[serde(default, skip_serializing_if = "is_false")]
     missing: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    was: Option<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -66,8 +68,8 @@ fn is_false(value: &bool) -> bool {
 
 impl From<&Skipped> for SkippedEntry {
     fn from(skipped: &Skipped) -> Self {
-        let Skipped { path, why, is_missing } = skipped.clone();
-        Self { path, why, missing: is_missing }
+        let Skipped { path, why, is_missing, was } = skipped.clone();
+        Self { path, why, missing: is_missing, was }
     }
 }
 
@@ -75,7 +77,7 @@ impl From<SkippedEntry> for Skipped {
     fn from(entry: SkippedEntry) -> Self {
         // Records that a repair wrote before `missing` was added have only the reason.
         if entry.missing || entry.why == DAMAGED {
-            Self::missing(entry.path, entry.why)
+            Self { was: entry.was, ..Self::missing(entry.path, entry.why) }
         } else {
             Self::new(entry.path, entry.why)
         }

@@ -214,6 +214,31 @@ pub(crate) fn usage(disk: &Disk) -> io::Result<Usage> {
     Ok(Usage { bytes: disk.size(".")?, packs: packs.len() as u64, small_packs: small })
 }
 
+/// Adds up what the files of a store would take if only these snapshots were kept, after a reclaim.
+pub(crate) fn usage_with(store: &Store, kept: &[Snapshot]) -> io::Result<Usage> {
+    let disk = store.disk();
+    let packs = store.objects.refresh()?;
+    let old = PackManifest::read(disk)?.whole().unwrap_or_default();
+    let trust = old.expected(kept);
+    let locations = ObjectLocations::new(&store.objects, &packs, &trust, &BTreeSet::new())?;
+    let mut needed = Needed::default();
+    needed.add(&locations, kept.iter().filter_map(|it| it.tree_hash).collect())?;
+    let mut usage = usage(disk)?;
+    for (pack, fate) in plan::decide(&packs, &needed, &locations, Care::Usual)? {
+        let copied = match fate {
+            PackFate::Keep => continue,
+            PackFate::KeepContents { copied } => copied,
+            PackFate::Delete { copied } => {
+                usage.bytes = usage.bytes.saturating_sub(pack.bytes);
+                usage.packs -= 1;
+                copied
+            }
+        };
+        usage.bytes += copied.iter().map(|row| u64::from(row.length)).sum::<u64>();
+    }
+    Ok(usage)
+}
+
 /// Returns whether there are too many small packs.
 pub(crate) fn is_fragmented(disk: &Disk) -> io::Result<bool> {
     // Listing is cheaper than stating each, and usually there are few.

@@ -1,5 +1,6 @@
 //! Repairs a store: damaged files are moved to quarantine, and nothing is deleted.
 
+pub(super) mod heal;
 pub(crate) mod salvage;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -25,7 +25,7 @@ use crate::tree::scope::Exclusions;
 pub(crate) fn salvage(store: &Store, snapshots: Vec<Snapshot>) -> Result<Vec<Snapshot>> {
     store.objects.refresh().map_err(failed)?;
     let writer = PackWriter::new(store.disk());
-    let mut salvage = Salvage { store, writer: &writer, known: HashMap::new() };
+    let mut salvage = Salvage::new(store, &writer);
     let mut salvaged = Vec::new();
     for snapshot in snapshots {
         salvaged.extend(salvage.snapshot(snapshot)?);
@@ -44,18 +44,22 @@ struct Whole {
     hash: TreeHash,
     files: u64,
     bytes: u64,
-    /// The paths that are not intact.
-    lost: Vec<TreePath>,
+    /// What is not intact.
+    lost: Vec<(TreePath, Identity)>,
 }
 
-struct Salvage<'a, 'd> {
+pub(super) struct Salvage<'a, 'd> {
     store: &'a Store,
     writer: &'a PackWriter<'d>,
     /// Results by directory, because most are shared by many snapshots.
     known: HashMap<(TreePath, TreeHash), Option<Whole>>,
 }
 
-impl Salvage<'_, '_> {
+impl<'a, 'd> Salvage<'a, 'd> {
+    pub(super) fn new(store: &'a Store, writer: &'a PackWriter<'d>) -> Self {
+        Self { store, writer, known: HashMap::new() }
+    }
+
     fn snapshot(&mut self, mut snapshot: Snapshot) -> Result<Option<Snapshot>> {
         let Some(root) = snapshot.tree_hash else { return Ok(None) };
         let Some(whole) = self.directory(&TreePath::root(), &root)?.filter(|it| it.files > 0)
@@ -64,8 +68,10 @@ impl Salvage<'_, '_> {
         };
         snapshot.tree_hash = Some(whole.hash);
         (snapshot.file_count, snapshot.total_bytes) = (whole.files, whole.bytes);
-        for path in whole.lost {
-            snapshot.skipped.push(Skipped::missing(path.to_string(), DAMAGED));
+        for (path, identity) in whole.lost {
+            let was = Some(identity.to_text());
+            let missing = Skipped::missing(path.to_string(), DAMAGED);
+            snapshot.skipped.push(Skipped { was, ..missing });
             snapshot.excluded.push(Exclusions::pattern_of(&path));
         }
         Ok(Some(snapshot))
@@ -90,7 +96,7 @@ impl Salvage<'_, '_> {
             let path = path.join(&name)?;
             match self.entry(&mut whole, &path, identity)? {
                 Some(identity) => merkle::encode_entry(&mut encoded, name.as_bytes(), &identity),
-                None => whole.lost.push(path),
+                None => whole.lost.push((path, identity)),
             }
         }
         if !whole.lost.is_empty() {
@@ -100,6 +106,19 @@ impl Salvage<'_, '_> {
             self.writer.add(id, size, &encoded).map_err(failed)?;
         }
         Ok(Some(whole))
+    }
+
+    /// Returns the files and bytes of an entry, if all of it is intact.
+    pub(super) fn intact(
+        &mut self,
+        path: &TreePath,
+        identity: Identity,
+    ) -> Result<Option<(u64, u64)>> {
+        let mut whole =
+            Whole { hash: TreeHash::from_bytes([0; 32]), files: 0, bytes: 0, lost: Vec::new() };
+        let found = self.entry(&mut whole, path, identity)?;
+        let is_intact = found == Some(identity) && whole.lost.is_empty();
+        Ok(is_intact.then_some((whole.files, whole.bytes)))
     }
 
     /// Returns the new identity of an entry, if any of it is intact.

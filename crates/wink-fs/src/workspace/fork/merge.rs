@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Backend as _;
+use crate::Backend;
 use crate::error::{Operation, Result};
 use crate::filesystem::replace_plan::ReplacePlan;
 use crate::memory::MemoryBackend;
@@ -10,6 +10,7 @@ use crate::merge::{MergeOptions, Merged, OnConflict, Sides, three_way};
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 use crate::tree::scope::{Exclusions, Scope};
+use crate::workspace::history::History;
 use crate::workspace::restore::replacement::{Going, Restore};
 use crate::workspace::{StateRef, Workspace};
 
@@ -250,10 +251,28 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let excluded = history.excluded.known();
         let backend = self.backend(&mut writer);
-        let before = backend.capture(&excluded)?;
-        let excluded = excluded.and(unknown)?;
+        let live = backend.live();
+        let step = Step { operation, base, theirs, unknown, options };
+        history.leaving_out(&*live, || step.bring_in(history, backend))
+    }
+}
+
+/// A step from one state to another, which is to be made somewhere else.
+struct Step<'a> {
+    operation: Operation,
+    base: &'a dyn Tree,
+    theirs: &'a dyn Tree,
+    unknown: &'a [String],
+    options: &'a MergeOptions,
+}
+
+impl Step<'_> {
+    fn bring_in(&self, history: &History, backend: &mut dyn Backend) -> Result<Merged> {
+        let Step { operation, base, theirs, unknown, options } = *self;
+        let before = history.capture(backend)?;
+        history.check_left_out(base, theirs).map_err(|error| error.during(operation))?;
+        let excluded = history.excluded.in_turn().and(unknown)?;
         let everything = Scope::everything().excluding(excluded.clone());
         let ours = before.tree.clone();
         let sides = Sides { base, ours: &*ours, theirs };
@@ -276,7 +295,7 @@ impl Workspace {
             merged.changes = checked.map_err(|error| error.during(operation))?;
             return Ok(merged);
         }
-        let done = restore.replace_once(backend, plan, &Going::to(&operation.to_string()));
+        let done = restore.replace(backend, plan, &Going::to(&operation.to_string()));
         let done = done.map_err(|error| error.during(operation))?;
         merged.applied = true;
         (merged.changes, merged.saved) = (done.changes, done.saved.map(|saved| saved.id));

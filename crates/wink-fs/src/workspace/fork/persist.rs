@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::diff::{Diff, DiffOptions, diff};
 use crate::error::{Operation, Result};
 use crate::filesystem::capture::Capture;
+use crate::filesystem::replace_plan::ReplacePlan;
 use crate::memory::MemoryBackend;
 use crate::merge::KeptMerge;
 use crate::snapshot::{FORKS, NewSnapshot, Snapshot, SnapshotId};
@@ -141,11 +142,14 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let scope = scope.excluding(history.excluded.known());
         let backend = self.backend(&mut writer);
-        let before = history.capture(backend)?;
-        let restore = Restore { history, target: &*target, scope: &scope };
-        restore.rehearse(backend, &restore.plan(backend, before)?, origin)
+        let live = backend.live();
+        history.leaving_out(&*live, || {
+            let before = history.capture(backend)?;
+            let scope = scope.clone().excluding(history.excluded.in_turn());
+            let restore = Restore { history, target: &*target, scope: &scope };
+            restore.rehearse(backend, &ReplacePlan::new(before, &*target, &scope)?, origin)
+        })
     }
 
     /// Captures the files of a fork, but for what is excluded here, which it returns too.

@@ -1,8 +1,11 @@
 //! What is excluded from a workspace, which a person may change while the workspace is in use.
 
-use std::sync::{PoisonError, RwLock};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Operation, Result};
+use crate::filesystem::capture::NotCaptured;
+use crate::path::TreePath;
 use crate::tree::scope::Exclusions;
 use crate::workspace::Workspace;
 
@@ -14,11 +17,13 @@ pub(crate) type Source = Box<dyn Fn() -> Result<Option<Exclusions>> + Send + Syn
 pub(crate) struct Excluded {
     known: RwLock<Exclusions>,
     source: Option<Source>,
+    /// What this turn cannot capture, which it leaves alone as if it were excluded.
+    left_out: Mutex<BTreeMap<TreePath, &'static str>>,
 }
 
 impl Excluded {
     pub(crate) fn new(known: Exclusions, source: Option<Source>) -> Self {
-        Self { known: RwLock::new(known), source }
+        Self { known: RwLock::new(known), source, left_out: Mutex::default() }
     }
 
     /// Returns what is excluded, as far as that was asked.
@@ -30,10 +35,34 @@ impl Excluded {
     ///
     /// Only who has the turn asks: what a call keeps and what it replaces must be the same.
     pub(crate) fn ask(&self) -> Result<()> {
+        self.lock_left_out().clear();
         if let Some(now) = self.source.as_ref().map_or(Ok(None), |source| source())? {
             *self.known.write().unwrap_or_else(PoisonError::into_inner) = now;
         }
         Ok(())
+    }
+
+    /// Returns what is excluded, and what this turn leaves out.
+    pub(crate) fn in_turn(&self) -> Exclusions {
+        let left_out: Vec<_> = self.lock_left_out().keys().map(Exclusions::pattern_of).collect();
+        let known = self.known();
+        // A pattern of a path always parses.
+        known.and(&left_out).unwrap_or(known)
+    }
+
+    /// Leaves a path out until the next turn; returns whether that is new.
+    pub(crate) fn leave_out(&self, path: TreePath, why: &'static str) -> bool {
+        !path.is_root() && self.lock_left_out().insert(path, why).is_none()
+    }
+
+    /// Returns what this turn leaves out, and why.
+    pub(crate) fn left_out(&self) -> Vec<NotCaptured> {
+        let left_out = self.lock_left_out();
+        left_out.iter().map(|(path, why)| NotCaptured::missing(path.clone(), why)).collect()
+    }
+
+    fn lock_left_out(&self) -> MutexGuard<'_, BTreeMap<TreePath, &'static str>> {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a workspace remembers: snapshots, operations, and who works in it.
 
 pub(crate) mod exclusions;
+pub(crate) mod left_out;
 pub(crate) mod operation_trees;
 pub(crate) mod prune;
 pub(crate) mod quota;
@@ -14,18 +15,19 @@ use std::iter::successors;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::SnapshotOptions;
 use super::history::exclusions::Excluded;
+use super::history::state_ref::StateRef;
 use super::undo::take_back::Outcome;
+use super::{CallOperations, Caller, SnapshotOptions};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::capture::Capture;
+use crate::filesystem::capture::{BUSY, Capture};
 use crate::filesystem::event::{Event, Observers};
 use crate::filesystem::{Backend, BackendKind};
 use crate::oplog::file::FileOpLog;
 use crate::oplog::{
-    ContentId, MemoryOpLog, OpLog, OperationCause, OperationChange, OperationRecord, Record,
-    Recorded, Step, check_kinds,
+    ContentId, DirectoryModeChange, MemoryOpLog, OpLog, OperationCause, OperationChange,
+    OperationRecord, Record, Recorded, Step, check_kinds,
 };
 use crate::path::TreePath;
 use crate::snapshot::{
@@ -36,8 +38,9 @@ use crate::store::Store;
 use crate::store::disk::Disk;
 use crate::tree::compare::{Difference, compare, kind_at};
 use crate::tree::filtered::Filtered;
-use crate::tree::scope::Scope;
-use crate::tree::{Kind, Tree};
+use crate::tree::hash::directory_mode;
+use crate::tree::scope::{Exclusions, Scope};
+use crate::tree::{FileMode, Kind, Tree};
 use crate::util::parallel;
 use crate::util::progress::Progress;
 
@@ -62,7 +65,7 @@ pub(crate) struct History {
     /// Who does what is written down.
     pub(super) actor: Option<String>,
     /// Who does it in this turn, if that is another.
-    acting: Mutex<Option<Arc<str>>>,
+    acting: Mutex<Acting>,
     pub(super) observers: Arc<Observers>,
     /// Where it is counted how far long calls are.
     pub(super) progress: Option<Progress>,
@@ -72,8 +75,30 @@ pub(crate) struct History {
     pub(super) room: AtomicUsize,
     /// The snapshot that was taken or restored last, if that was looked up since.
     known_head: Mutex<Option<Option<SnapshotId>>>,
+    /// What this process did last, which is where the files are.
+    last_done: Mutex<LastDone>,
+    /// How many bytes the history would have taken with what the quota refused last.
+    refused: AtomicU64,
     /// How many operations were written down by this process.
     recorded: AtomicU64,
+}
+
+/// Who writes in this turn.
+#[derive(Default)]
+struct Acting {
+    name: Option<Arc<str>>,
+    call: Option<Arc<CallOperations>>,
+}
+
+/// What led to the current files.
+#[derive(Clone, Copy, Default)]
+enum LastDone {
+    /// The log was not looked at yet.
+    #[default]
+    Unknown,
+    /// A snapshot was taken or restored.
+    Snapshot,
+    Operation(u64),
 }
 
 impl History {
@@ -112,6 +137,8 @@ impl History {
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
+            last_done: Mutex::default(),
+            refused: AtomicU64::new(0),
             recorded: AtomicU64::new(0),
         }
     }
@@ -131,7 +158,8 @@ impl History {
         backend: &mut dyn Backend,
         new: &NewSnapshot,
     ) -> Result<(Snapshot, Vec<SnapshotId>)> {
-        let taken = retried(|| {
+        let live = backend.live();
+        let taken = self.leaving_out(&*live, || {
             let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
         });
@@ -144,7 +172,8 @@ impl History {
         backend: &mut dyn Backend,
         new: &NewSnapshot,
     ) -> Result<Option<Snapshot>> {
-        let taken = retried(|| {
+        let live = backend.live();
+        let taken = self.leaving_out(&*live, || {
             let capture = self.capture(backend)?;
             if self.is_head(&*capture.tree)? {
                 Ok(None)
@@ -159,7 +188,13 @@ impl History {
     /// holds nothing.
     fn is_head(&self, tree: &dyn Tree) -> Result<bool> {
         match self.head()?.map(|head| self.snapshots.load(&head)) {
-            Some(Ok(head)) => Ok(compare(&*head, tree, &Scope::everything())?.is_empty()),
+            Some(Ok(head)) => {
+                let left_out = self.excluded.left_out();
+                let patterns: Vec<_> =
+                    left_out.iter().map(|it| Exclusions::pattern_of(&it.path)).collect();
+                let scope = Scope::everything().excluding(Exclusions::parse(patterns)?);
+                Ok(compare(&*head, tree, &scope)?.is_empty())
+            }
             _ => Ok(false),
         }
     }
@@ -172,12 +207,26 @@ impl History {
     }
 
     /// Captures the files; what keeps snapshots gets ready meanwhile.
+    ///
+    /// What cannot be captured is left out for the rest of the turn, and named in every capture of it.
     pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
-        let excluded = self.excluded.known();
-        match self.snapshots.preparation() {
+        let excluded = self.excluded.in_turn();
+        let captured = match self.snapshots.preparation() {
             Some(prepare) => parallel::both(|| backend.capture(&excluded), prepare).0,
             None => backend.capture(&excluded),
+        };
+        let mut capture = captured?;
+        if self.leave_out_too_large(&capture)? {
+            return self.capture(backend);
         }
+        for missing in capture.not_captured.extract_if(.., |it| it.is_missing) {
+            self.excluded.leave_out(missing.path, missing.why);
+        }
+        let left_out = self.excluded.left_out();
+        capture.point_in_time &= left_out.iter().all(|it| it.why != BUSY);
+        capture.not_captured.extend(left_out);
+        capture.not_captured.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(capture)
     }
 
     /// Keeps what was captured.
@@ -221,7 +270,7 @@ impl History {
     ) -> Result<Snapshot> {
         let mut new = new.clone().captured(capture).backend(backend.as_str());
         new.parent = self.head()?;
-        new.excluded = self.excluded.known().patterns().map(str::to_owned).collect();
+        new.excluded = self.excluded.in_turn().patterns().map(str::to_owned).collect();
         self.snapshots.save(tree, &new)
     }
 
@@ -234,7 +283,13 @@ impl History {
     ) -> Result<Snapshot> {
         let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         new.asked_by = asked_by;
-        self.save_unlearnt(backend, capture, &*capture.tree, &new)
+        let saved = self.save_unlearnt(backend, capture, &*capture.tree, &new)?;
+        if let Err(error) = self.plan_room(&self.retention, SnapshotOrigin::Agent, false, 0) {
+            self.snapshots.delete(&saved.id)?;
+            let _ = self.snapshots.reclaim();
+            return Err(error);
+        }
+        Ok(saved)
     }
 
     /// Runs what follows an operation that is done.
@@ -260,7 +315,10 @@ impl History {
             self.teach(backend, capture, saved);
         }
         self.forget_steps()?;
-        self.forget_oldest_saved(saved.id)
+        self.forget_oldest_saved(saved.id)?;
+        // It was planned before anything was replaced, so it fits now. An agent's share only: what was replaced must
+        // not evict what a person took.
+        self.fit(&self.retention, SnapshotOrigin::Agent).map(drop)
     }
 
     pub(super) fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
@@ -412,21 +470,40 @@ impl History {
         cause: OperationCause,
         changes: Vec<OperationChange>,
     ) -> OperationRecord {
-        let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
-        let (left_alone, saved) = (Vec::new(), None);
-        OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved }
+        let name = name.to_owned();
+        let acting = self.acting();
+        let by = acting.name.as_deref().map(str::to_owned).or_else(|| self.actor.clone());
+        // A rollback is not what the call was for: after it, the call has changed nothing.
+        let call = acting.call.as_ref().filter(|_| cause != OperationCause::Recovery);
+        let call = call.map(|call| call.id().to_owned());
+        OperationRecord {
+            sequence,
+            at: self.clock.now(),
+            name,
+            cause,
+            by,
+            call,
+            changes,
+            left_alone: Vec::new(),
+            modes: Vec::new(),
+            saved: None,
+        }
     }
 
-    /// Says whose turn it is, if that is another than usual.
-    pub(super) fn act_as(&self, name: Option<&Arc<str>>) {
-        *self.acting() = name.cloned();
+    /// Says whose turn it is, if that is another than usual, and which call it is for.
+    pub(super) fn act_as(&self, caller: &Caller) {
+        *self.acting() = Acting { name: caller.name.clone(), call: caller.call.clone() };
     }
 
-    fn who(&self) -> Option<String> {
-        self.acting().as_deref().map(str::to_owned).or_else(|| self.actor.clone())
+    /// Says which call this turn is for; returns which it was.
+    pub(super) fn set_call(
+        &self,
+        call: Option<Arc<CallOperations>>,
+    ) -> Option<Arc<CallOperations>> {
+        std::mem::replace(&mut self.acting().call, call)
     }
 
-    fn acting(&self) -> MutexGuard<'_, Option<Arc<str>>> {
+    fn acting(&self) -> MutexGuard<'_, Acting> {
         self.acting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -436,9 +513,43 @@ impl History {
         operation: OperationRecord,
         recorded: Option<Recorded>,
     ) -> Result<()> {
+        let sequence = operation.sequence;
+        let is_of_call = operation.call.is_some();
         self.oplog.append(operation, recorded)?;
         self.recorded.fetch_add(1, Ordering::Relaxed);
+        *self.last_done() = LastDone::Operation(sequence);
+        if let Some(call) = self.acting().call.as_ref().filter(|_| is_of_call) {
+            call.add(sequence);
+        }
         Ok(())
+    }
+
+    /// Forgets operations that were undone as if they had not been made.
+    pub(super) fn forget_operations(&self, numbers: &[u64]) -> Result<()> {
+        self.oplog.forget(numbers)?;
+        *self.last_done() = LastDone::Unknown;
+        if let Some(call) = &self.acting().call {
+            call.remove(numbers);
+        }
+        Ok(())
+    }
+
+    /// Returns the state that the files are in, as far as this process knows: the snapshot that was taken or
+    /// restored, or the operation that was done since.
+    pub(super) fn known_state(&self) -> Option<StateRef> {
+        let mut last = self.last_done();
+        if let LastDone::Unknown = *last {
+            let newest = self.oplog.numbers().ok()?.last().copied();
+            *last = newest.map_or(LastDone::Snapshot, LastDone::Operation);
+        }
+        match *last {
+            LastDone::Operation(number) => Some(StateRef::AfterOperation(number)),
+            _ => self.known_head().map(StateRef::Snapshot),
+        }
+    }
+
+    fn last_done(&self) -> MutexGuard<'_, LastDone> {
+        self.last_done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how many operations this process has written down.
@@ -558,22 +669,13 @@ impl History {
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
         let mut known = self.last_head();
         *known = None;
-        self.oplog.set_head(id)
+        self.oplog.set_head(id)?;
+        *self.last_done() = LastDone::Snapshot;
+        Ok(())
     }
 
     fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {
         self.known_head.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Does something again, a few times, if another program writes meanwhile.
-pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
-    let mut tries = 1;
-    loop {
-        match work() {
-            Err(error) if is_worth_a_try(&error) && tries < TRIES => tries += 1,
-            done => return done,
-        }
     }
 }
 
@@ -627,6 +729,19 @@ pub(super) fn describe(
     };
     // An undo takes back a directory with everything in it, and so must not name one whose mode alone changed.
     differences.iter().filter(|it| it.directory_mode().is_none()).map(change).collect()
+}
+
+/// Returns the directories of which only the mode changed.
+pub(super) fn directory_modes(
+    differences: &[Difference],
+    before: &dyn Tree,
+) -> Result<Vec<DirectoryModeChange>> {
+    let changed = differences.iter().filter_map(|it| Some((&it.path, it.directory_mode()?)));
+    let change = |(path, is): (&TreePath, FileMode)| {
+        let was = directory_mode(before, path)?;
+        Ok(DirectoryModeChange { path: path.clone(), was, is })
+    };
+    changed.map(change).collect()
 }
 
 /// Returns the first files below a directory; what cannot be listed any more is left out.

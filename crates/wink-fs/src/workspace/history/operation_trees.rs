@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::History;
-use super::state_ref::not_logged;
+use super::state_ref::{Side, not_logged};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend as _;
 use crate::hash::ContentHash;
@@ -50,15 +50,18 @@ pub struct OperationTrees {
     /// The paths of which it is not known any more what the operation left there: other programs changed that
     /// since.
     pub unknown: Vec<TreePath>,
+    /// The paths of which it is not known any more what was there before: the snapshot that had it is deleted.
+    pub forgotten: Vec<TreePath>,
 }
 
 impl fmt::Debug for OperationTrees {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { operation, paths, unknown, .. } = self;
+        let Self { operation, paths, unknown, forgotten, .. } = self;
         f.debug_struct("OperationTrees")
             .field("operation", operation)
             .field("paths", paths)
             .field("unknown", unknown)
+            .field("forgotten", forgotten)
             .finish_non_exhaustive()
     }
 }
@@ -94,18 +97,61 @@ impl Workspace {
                 }
             }
         }
-        let before = if operation.changes.is_empty() {
+        let (before, forgotten) = if operation.changes.is_empty() {
             // One that was passed over kept nothing.
-            MemoryBackend::new().live()
+            (MemoryBackend::new().live(), Vec::new())
         } else {
-            history.before(&operation, then.clone())?
+            history.before_as_known(&operation, then.clone())?
         };
+        pieces.retain(|path, _| !forgotten.contains(path));
+        unknown.retain(|path| !forgotten.contains(path));
         let paths = pieces.keys().cloned().collect();
-        Ok(OperationTrees { operation, paths, before, after: Arc::new(Pieced(pieces)), unknown })
+        let after = Arc::new(Pieced(pieces));
+        Ok(OperationTrees { operation, paths, before, after, unknown, forgotten })
     }
 }
 
 impl History {
+    /// Returns the files as they were before an operation, and the paths of which that is forgotten.
+    ///
+    /// The safety snapshot of an undo or a redo is deleted with the next replacement. What a program wrote into a file
+    /// that such a step displaced is kept all the same, and is nowhere else.
+    fn before_as_known(
+        &self,
+        operation: &OperationRecord,
+        after: Arc<dyn Tree>,
+    ) -> Result<(Arc<dyn Tree>, Vec<TreePath>)> {
+        let error = match self.before(operation, after.clone()) {
+            Err(error) if error.kind() == ErrorKind::SnapshotNotFound => error,
+            before => return Ok((before?, Vec::new())),
+        };
+        let Some(written) = self.oplog.written(operation.sequence)? else { return Err(error) };
+        let written_to: Vec<TreePath> = written.paths().cloned().collect();
+        let changed = operation.changes.iter().map(|it| &it.path);
+        let is_forgotten = |path: &&TreePath| !written_to.contains(path);
+        let forgotten = changed.filter(is_forgotten).cloned().collect();
+        Ok((Arc::new(written.before(after)), forgotten))
+    }
+
+    /// Puts the files before or after an operation together; `live` are those of now.
+    pub(super) fn of_operation(
+        &self,
+        sequence: u64,
+        side: Side,
+        live: Arc<dyn Tree>,
+    ) -> Result<Arc<dyn Tree>> {
+        let operations = self.oplog.list()?;
+        let at = operations.iter().position(|it| it.sequence == sequence);
+        let at = at.ok_or_else(|| not_logged(sequence))?;
+        let first = match side {
+            Side::Before => at,
+            Side::After => at + 1,
+        };
+        // Where one of them cannot be looked at, the state is not known: an error, not the files of another time.
+        let later = operations[first..].iter().rev().filter(|next| !next.changes.is_empty());
+        later.into_iter().try_fold(live, |after, next| self.before(next, after))
+    }
+
     /// Returns the files as they were before some operations, oldest first, as far as that can be looked at.
     fn looking_back(&self, later: &[OperationRecord], live: Arc<dyn Tree>) -> Arc<dyn Tree> {
         later

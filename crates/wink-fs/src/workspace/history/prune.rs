@@ -13,6 +13,7 @@ use crate::tree::hash::TreeHash;
 use crate::tree::scope::Exclusions;
 use crate::tree::{Kind, Tree};
 use crate::workspace::Workspace;
+use crate::workspace::history::History;
 
 /// Which snapshots to prune.
 ///
@@ -89,13 +90,14 @@ impl Workspace {
         let retention = options.retention.as_ref().unwrap_or(&history.retention);
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.check_clock()?;
         if options.dry_run {
             return Ok(Pruned { snapshots: history.expiring(retention)?, ..Pruned::default() });
         }
         let before = history.snapshots.usage()?;
         let mut snapshots = history.expire(retention)?;
         let reclaimed = history.snapshots.reclaim()?;
-        snapshots.extend(history.fit(retention, SnapshotOrigin::User)?.gone);
+        snapshots.extend(history.fit(retention, SnapshotOrigin::User)?);
         let bytes_freed = before.bytes.saturating_sub(history.snapshots.usage()?.bytes);
         Ok(Pruned { snapshots, reclaimed, bytes_freed })
     }
@@ -178,6 +180,30 @@ impl Workspace {
             redacted.elsewhere.extend((!keeping.is_empty()).then_some((name, keeping)));
         }
         Ok(redacted)
+    }
+
+    /// Returns whether a snapshot that a person takes next would fit the quota if it stored so many new bytes.
+    ///
+    /// ```
+    /// assert!(wink_fs::Workspace::memory().has_room_for(u64::MAX)?);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn has_room_for(&self, bytes: u64) -> Result<bool> {
+        let history = self.history(Operation::Stat)?;
+        match history.plan_room(&history.retention, SnapshotOrigin::User, true, bytes) {
+            Err(error) if error.kind() == ErrorKind::NoSpace => Ok(false),
+            planned => planned.map(|_| true),
+        }
+    }
+
+    /// Returns how many bytes the history would take with what its quota refused last in this process; 0 if it
+    /// refused nothing.
+    ///
+    /// ```
+    /// assert_eq!(wink_fs::Workspace::memory().refused_bytes(), 0);
+    /// ```
+    pub fn refused_bytes(&self) -> u64 {
+        self.0.history.as_ref().map_or(0, History::refused_bytes)
     }
 
     /// Returns how much space the history takes.

@@ -1,18 +1,20 @@
 //! Keeping states of a workspace, and looking at them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::History;
-use super::state_ref::StateRef;
+use super::state_ref::{State, StateRef};
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Operation, Result};
 use crate::filesystem::capture::NotCaptured;
 use crate::filesystem::event::Event;
 use crate::path::TreePath;
 use crate::search::{self, GrepOptions, StatesResult};
-use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotOrigin, SnapshotStore};
-use crate::tree::Tree;
-use crate::tree::scope::Scope;
+use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotId, SnapshotOrigin, SnapshotStore};
+use crate::tree::compare::count_files;
+use crate::tree::scope::{Exclusions, Scope};
+use crate::tree::{Kind, Tree};
 use crate::workspace::Workspace;
 
 /// Options of a new snapshot.
@@ -187,20 +189,24 @@ impl Workspace {
         self.history(Operation::Snapshot)?.head()
     }
 
-    /// Like [`current_snapshot_id`](Self::current_snapshot_id), but without reading the disk.
+    /// Returns the state that the files are in: the snapshot that was taken or restored last, or the operation that was
+    /// done since; `None` without either, or without a history.
     ///
-    /// What other processes take and restore is known from the next snapshot on that this one takes, or
-    /// asks for.
+    /// This does not read the disk: what other processes did is known from the next change or snapshot of this one on.
     ///
     /// ```
-    /// let files = wink_fs::Workspace::memory();
-    /// assert_eq!(files.known_snapshot_id(), None);
+    /// use wink_fs::{StateRef, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// assert_eq!(files.known_state(), None);
     /// let taken = files.snapshot("first")?;
-    /// assert_eq!(files.known_snapshot_id(), Some(taken.id));
+    /// assert_eq!(files.known_state(), Some(StateRef::Snapshot(taken.id)));
+    /// files.write("a.txt", "hello")?;
+    /// assert_eq!(files.known_state().unwrap().to_string(), "op:1");
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn known_snapshot_id(&self) -> Option<SnapshotId> {
-        self.0.history.as_ref().and_then(History::known_head)
+    pub fn known_state(&self) -> Option<StateRef> {
+        self.0.history.as_ref().and_then(History::known_state)
     }
 
     /// Returns what keeps the snapshots, to verify them for example.
@@ -209,6 +215,20 @@ impl Workspace {
     }
 
     /// Returns the files of a snapshot, or those of now at each look.
+    ///
+    /// Those before or after an operation of which no snapshot was taken are put together from what the later operations
+    /// displaced, and from the current files at all other paths.
+    ///
+    /// ```
+    /// use wink_fs::{TreePath, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("a.txt", "three")?;
+    /// let size = |state| Ok::<_, wink_fs::Error>(files.tree_at(state)?.stat(&TreePath::parse("a.txt")?)?.size_bytes);
+    /// assert_eq!((size("op:2-")?, size("op:2")?), (3, 5));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
     pub fn tree_at(&self, at: impl Into<StateRef>) -> Result<Arc<dyn Tree>> {
         let at = at.into();
         // A workspace without a history has its current files.
@@ -216,9 +236,12 @@ impl Workspace {
             return Ok(self.tree());
         }
         let history = self.history(Operation::Restore)?;
-        match history.find(&at)? {
-            None => Ok(self.tree()),
-            Some(snapshot) => history.snapshots.load(&snapshot.id),
+        match history.find_state(&at)? {
+            State::Live => Ok(self.tree()),
+            State::Snapshot(snapshot) => history.snapshots.load(&snapshot.id),
+            State::OfOperation { number, side } => {
+                history.of_operation(number, side, self.tree_without_excluded())
+            }
         }
     }
 
@@ -280,15 +303,23 @@ impl Workspace {
         chosen: impl FnOnce(&Diff) -> Vec<TreePath>,
     ) -> Result<(Diff, Diff)> {
         let history = self.history(Operation::Diff)?;
-        let (base, _, before) = self.look(history, base.into())?;
-        let (target, files, after) = self.look(history, target.into())?;
+        let base = self.look(history, base.into())?;
+        let target = self.look(history, target.into())?;
+        // A state says nothing of what it lacks: that would look deleted, or new.
+        let missing: BTreeSet<Skipped> = base.missing.into_iter().chain(target.missing).collect();
+        let paths = missing.iter().filter_map(|it| TreePath::parse(&it.path).ok());
+        let patterns: Vec<_> = paths.map(|path| Exclusions::pattern_of(&path)).collect();
+        let excluded = history.excluded.in_turn().and(&patterns)?;
+        let (before, after) = (base.not_captured, target.not_captured);
+        let (base, target, files) = (base.tree, target.tree, target.files);
         let compare = |options: DiffOptions| {
-            let scope = options.scope.clone().excluding(history.excluded.known());
+            let scope = options.scope.clone().excluding(excluded.clone());
             diff_of(&*base, &*target, files, &options.scope(scope))
                 .map_err(|error| error.during(Operation::Diff))
         };
         let not_captured = if after.is_empty() { before } else { after };
-        let all = Diff { not_captured, ..compare(options.clone())? };
+        let missing = missing.into_iter().collect();
+        let all = Diff { not_captured, missing, ..compare(options.clone())? };
         let lines = match chosen(&all) {
             paths if paths.is_empty() => Diff::default(),
             paths => compare(DiffOptions::default().hunks(true).scope(Scope::paths(paths)))?,
@@ -298,26 +329,47 @@ impl Workspace {
 
     /// Returns a state with the number of its files and links.
     pub(crate) fn state(&self, history: &History, at: StateRef) -> Result<(Arc<dyn Tree>, u64)> {
-        let (tree, files, _) = self.look(history, at)?;
-        Ok((tree, files))
+        let state = self.look(history, at)?;
+        Ok((state.tree, state.files))
     }
 
-    /// Returns the same, with what of the files of now is not in it.
-    fn look(
-        &self,
-        history: &History,
-        at: StateRef,
-    ) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
-        match history.find(&at)? {
-            None => {
+    fn look(&self, history: &History, at: StateRef) -> Result<StateFiles> {
+        match history.find_state(&at)? {
+            State::Live => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
-                let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
-                Ok((capture.tree, capture.totals.files, capture.not_captured))
+                let capture = history.capture(self.backend(&mut writer))?;
+                let not_captured = capture.not_captured;
+                let missing = not_captured.iter().filter(|it| it.is_missing);
+                Ok(StateFiles {
+                    tree: capture.tree,
+                    files: capture.totals.files,
+                    missing: missing.map(Skipped::from).collect(),
+                    not_captured,
+                })
             }
-            Some(snapshot) => {
-                Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count, Vec::new()))
+            State::Snapshot(snapshot) => Ok(StateFiles {
+                tree: history.snapshots.load(&snapshot.id)?,
+                files: snapshot.file_count,
+                not_captured: Vec::new(),
+                missing: snapshot.missing().cloned().collect(),
+            }),
+            State::OfOperation { number, side } => {
+                let tree = history.of_operation(number, side, self.tree_without_excluded())?;
+                let files = count_files(&*tree, &TreePath::root(), Some(Kind::Directory))?;
+                Ok(StateFiles { tree, files, not_captured: Vec::new(), missing: Vec::new() })
             }
         }
     }
+}
+
+/// The files of a state.
+struct StateFiles {
+    tree: Arc<dyn Tree>,
+    /// How many files and links there are.
+    files: u64,
+    /// What of the current files is not captured.
+    not_captured: Vec<NotCaptured>,
+    /// What it should hold and does not.
+    missing: Vec<Skipped>,
 }

@@ -30,8 +30,43 @@ pub enum StateRef {
     Live,
     /// The files of a snapshot.
     Snapshot(SnapshotId),
+    /// The files as an operation left them.
+    AfterOperation(u64),
+    /// The files before an operation.
+    BeforeOperation(u64),
     /// The state that has this name.
     Named(String),
+}
+
+/// Writes the name by which every interface finds the state.
+impl fmt::Display for StateRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Live => f.write_str("@"),
+            Self::Snapshot(id) => id.fmt(f),
+            Self::AfterOperation(number) => write!(f, "op:{number}"),
+            Self::BeforeOperation(number) => write!(f, "op:{number}-"),
+            Self::Named(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A state that was found.
+pub(crate) enum State {
+    Live,
+    Snapshot(Box<Snapshot>),
+    /// No snapshot was taken of it.
+    OfOperation {
+        number: u64,
+        side: Side,
+    },
+}
+
+/// A state of an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
 }
 
 impl From<&str> for StateRef {
@@ -98,10 +133,32 @@ pub enum Unresolved {
     UnknownOperation(Option<u64>),
     /// No snapshot holds the files as this operation left them.
     NoSnapshotAfter(u64),
+    /// No snapshot holds the files as they were before this operation.
+    NoSnapshotBefore(u64),
     /// It names an event, and events are not kept.
     Event,
     /// The history could not be read.
     Failed(Error),
+}
+
+impl ResolveError {
+    /// Returns the state if it is that of an operation of which no snapshot was taken: it can be looked at with
+    /// [`Workspace::tree_at`] and compared, but not restored.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// let state = files.resolve("op:1").unwrap_err().state().unwrap();
+    /// assert_eq!(files.diff("op:1-", state)?.added.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn state(&self) -> Option<StateRef> {
+        match self.why {
+            Unresolved::NoSnapshotAfter(number) => Some(StateRef::AfterOperation(number)),
+            Unresolved::NoSnapshotBefore(number) => Some(StateRef::BeforeOperation(number)),
+            _ => None,
+        }
+    }
 }
 
 impl From<ResolveError> for Error {
@@ -207,6 +264,31 @@ impl Workspace {
 }
 
 impl History {
+    /// Finds a state to be looked at, whether there is a snapshot of it or not.
+    pub(crate) fn find_state(&self, at: &StateRef) -> Result<State> {
+        let (number, side) = match at {
+            StateRef::AfterOperation(number) => (Some(*number), Side::After),
+            StateRef::BeforeOperation(number) => (Some(*number), Side::Before),
+            StateRef::Named(name) => match StateName::parse(name) {
+                StateName::Operation(number) => (number, Side::After),
+                StateName::BeforeOperation(number) => (number, Side::Before),
+                _ => (None, Side::After),
+            },
+            _ => (None, Side::After),
+        };
+        let found = match (number, side) {
+            (None, _) => {
+                return Ok(self.find(at)?.map_or(State::Live, |it| State::Snapshot(it.into())));
+            }
+            (Some(number), Side::After) => self.snapshot_after(number)?,
+            (Some(number), Side::Before) => self.saved_before(number)?,
+        };
+        Ok(match (found, number) {
+            (Some(snapshot), _) => State::Snapshot(snapshot.into()),
+            (None, number) => State::OfOperation { number: number.unwrap_or_default(), side },
+        })
+    }
+
     /// Returns the snapshot of a state; `None` is the live files.
     pub(crate) fn find(&self, at: &StateRef) -> Result<Option<Snapshot>> {
         match at {
@@ -215,9 +297,10 @@ impl History {
                 let found = self.snapshots.describe(id).map(Some);
                 found.map_err(|error| error.with_path_text(&id.to_string()))
             }
-            StateRef::Named(name) => {
-                let found = self.resolve(name, None);
-                found.map_err(|why| ResolveError { name: name.clone(), why }.into())
+            named => {
+                let name = named.to_string();
+                let found = self.resolve(&name, None);
+                found.map_err(|why| ResolveError { name, why }.into())
             }
         }
     }
@@ -239,7 +322,12 @@ impl History {
             StateName::Event => Err(Unresolved::Event),
             StateName::Ancestor(None) => Err(Unresolved::Unknown),
             StateName::Ancestor(Some(steps)) => self.ancestor(steps),
-            StateName::Operation(sequence) => self.after_operation(sequence),
+            StateName::Operation(sequence) => {
+                self.of_kept_operation(sequence, Self::snapshot_after, Unresolved::NoSnapshotAfter)
+            }
+            StateName::BeforeOperation(sequence) => {
+                self.of_kept_operation(sequence, Self::saved_before, Unresolved::NoSnapshotBefore)
+            }
             StateName::Ago(age) => self.taken_before(age),
             StateName::Given(name) => self.given(name, fork),
         }
@@ -254,12 +342,28 @@ impl History {
         Ok(ancestry.swap_remove(steps - 1))
     }
 
-    fn after_operation(&self, sequence: Option<u64>) -> Result<Snapshot, Unresolved> {
+    fn of_kept_operation(
+        &self,
+        sequence: Option<u64>,
+        find: impl FnOnce(&Self, u64) -> Result<Option<Snapshot>>,
+        none: impl FnOnce(u64) -> Unresolved,
+    ) -> Result<Snapshot, Unresolved> {
         let unknown = Unresolved::UnknownOperation(sequence);
         let Some(sequence) = sequence else { return Err(unknown) };
-        match self.snapshot_after(sequence) {
+        match find(self, sequence) {
             Err(error) if error.kind() == ErrorKind::NotFound => Err(unknown),
-            found => found?.ok_or(Unresolved::NoSnapshotAfter(sequence)),
+            found => found?.ok_or_else(|| none(sequence)),
+        }
+    }
+
+    /// Returns the snapshot that was taken before an operation replaced files, if it is one that does.
+    fn saved_before(&self, sequence: u64) -> Result<Option<Snapshot>> {
+        let operations = self.oplog.list()?;
+        let operation = operations.into_iter().find(|it| it.sequence == sequence);
+        let operation = operation.ok_or_else(|| not_logged(sequence))?;
+        match operation.saved().map(|id| self.snapshots.describe(&id)) {
+            Some(Err(error)) if error.kind() == ErrorKind::SnapshotNotFound => Ok(None),
+            saved => saved.transpose(),
         }
     }
 

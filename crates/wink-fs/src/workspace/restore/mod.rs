@@ -123,7 +123,8 @@ pub struct Receipt {
     /// What was replaced although others than calls of the workspace had changed it since the last snapshot, where
     /// that was asked for; a file in a directory that a call made counts as that call's.
     pub changed_outside: Vec<TreePath>,
-    /// What the snapshot should hold and does not, of the paths that were asked for; it was left as it is.
+    /// What was left as it is, of the paths that were asked for: the snapshot should hold it and does not, or it cannot
+    /// be read now, or keeps changing, so that it could not be saved before.
     pub missing: Vec<Skipped>,
 }
 
@@ -141,30 +142,35 @@ impl Workspace {
     ) -> Result<Receipt> {
         let history = self.history(Operation::Restore)?;
         let snapshot = snapshot.into();
-        let scope = Scope::paths(options.paths.iter().cloned());
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
         let snapshot = history.find(&snapshot)?.ok_or_else(already_live)?;
-        // What it never held it cannot say anything of.
-        let scope = scope.excluding(history.excluded.known().and(&snapshot.excluded)?);
         let backend = self.backend(&mut writer);
-        // The store reads its tables meanwhile, which loading needs.
-        let before = history.capture(backend)?;
-        let target = history.snapshots.load(&snapshot.id)?;
-        let restore = Restore { history, target: &*target, scope: &scope };
-        let plan = restore.plan(backend, before)?;
-        let changed_outside = if options.report_external {
-            external_changes::changed_outside(history, &plan)?
-        } else {
-            Vec::new()
-        };
-        let mut receipt = if options.dry_run {
-            restore.rehearse(backend, &plan, snapshot.id)?
-        } else {
-            restore.run(backend, plan, snapshot.id)?
-        };
-        receipt.changed_outside = changed_outside;
+        let live = backend.live();
+        let restored = history.leaving_out(&*live, || {
+            // The store reads its tables meanwhile, which loading needs.
+            let before = history.capture(backend)?;
+            // What it never held it cannot say anything of. What cannot be saved must not be replaced.
+            let excluded = history.excluded.in_turn().and(&snapshot.excluded)?;
+            let scope = Scope::paths(options.paths.iter().cloned()).excluding(excluded);
+            let target = history.snapshots.load(&snapshot.id)?;
+            let restore = Restore { history, target: &*target, scope: &scope };
+            let plan = ReplacePlan::new(before, restore.target, restore.scope)?;
+            let changed_outside = if options.report_external {
+                external_changes::changed_outside(history, &plan)?
+            } else {
+                Vec::new()
+            };
+            let mut receipt = if options.dry_run {
+                restore.rehearse(backend, &plan, snapshot.id)?
+            } else {
+                restore.run(backend, plan, snapshot.id)?
+            };
+            receipt.changed_outside = changed_outside;
+            Ok(receipt)
+        });
+        let mut receipt = restored.map_err(as_restore)?;
         let is_asked_for = |it: &&Skipped| {
             let path = TreePath::parse(&it.path);
             let is_near = |path: &TreePath| {
@@ -173,7 +179,12 @@ impl Workspace {
             };
             options.paths.is_empty() || path.is_ok_and(|path| is_near(&path))
         };
-        receipt.missing = snapshot.missing().filter(is_asked_for).cloned().collect();
+        let left_out: Vec<_> = history.excluded.left_out().iter().map(Skipped::from).collect();
+        let is_named = |it: &&Skipped| !snapshot.missing().any(|named| named.path == it.path);
+        let left_out = left_out.iter().filter(is_named);
+        receipt.missing =
+            snapshot.missing().chain(left_out).filter(is_asked_for).cloned().collect();
+        receipt.missing.sort();
         if !options.dry_run {
             // Some paths of a snapshot make no workspace that grew from it.
             if options.paths.is_empty() {
@@ -192,17 +203,22 @@ impl Workspace {
         };
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let scope = Scope::everything().excluding(history.excluded.known());
-        let restore = Restore { history, target: archive, scope: &scope };
         let backend = self.backend(&mut writer);
-        let plan = restore.plan(backend, history.capture(backend)?)?;
-        let replaced = restore.replace(backend, plan, &Going::to("import")).map_err(|error| {
-            match error.operation() {
-                Operation::Replace => error.during(Operation::Import),
-                _ => error,
-            }
+        let live = backend.live();
+        let replaced = history.leaving_out(&*live, || {
+            let before = history.capture(backend)?;
+            let scope = Scope::everything().excluding(history.excluded.in_turn());
+            let restore = Restore { history, target: archive, scope: &scope };
+            let plan = ReplacePlan::new(before, archive, &scope)?;
+            Ok(restore.replace(backend, plan, &Going::to("import"))?.counts)
+        });
+        let counts = replaced.map_err(|error| match error.operation() {
+            Operation::Replace => error.during(Operation::Import),
+            _ => error,
         })?;
-        Ok(Imported::new(archive, replaced.counts))
+        let mut imported = Imported::new(archive, counts);
+        imported.missing = history.excluded.left_out().iter().map(Skipped::from).collect();
+        Ok(imported)
     }
 }
 
@@ -214,7 +230,7 @@ impl<'a> Restore<'a> {
         plan: &ReplacePlan<'_>,
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
-        backend.check_replace(plan).map_err(as_restore)?;
+        backend.check_replace(plan)?;
         receipt(snapshot, plan, self.describe(plan)?)
     }
 
@@ -224,7 +240,7 @@ impl<'a> Restore<'a> {
         plan: ReplacePlan<'a>,
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
-        let done = self.replace(backend, plan, &Going::to(RESTORE)).map_err(as_restore)?;
+        let done = self.replace(backend, plan, &Going::to(RESTORE))?;
         let mut receipt = receipt(snapshot, &done.plan, done.changes)?;
         receipt.saved = done.saved.map(|saved| saved.id);
         Ok(receipt)

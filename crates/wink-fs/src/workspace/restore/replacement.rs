@@ -6,12 +6,12 @@ use crate::error::Result;
 use crate::filesystem::capture::Capture;
 use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{Backend, BackendKind, DoneFirst, KeptFirst, Replaced};
-use crate::oplog::{OperationCause, OperationChange, OperationRecord};
+use crate::oplog::{DirectoryModeChange, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotOrigin};
 use crate::tree::Tree;
 use crate::tree::scope::Scope;
-use crate::workspace::history::{History, STEP, describe, retried};
+use crate::workspace::history::{History, STEP, describe, directory_modes};
 
 /// One way to another state.
 pub(crate) struct Restore<'a> {
@@ -53,42 +53,17 @@ pub(crate) struct Done<'a> {
 }
 
 impl<'a> Restore<'a> {
-    /// Plans the replacement of what was captured, which is captured again if it changes while it is compared.
-    pub(crate) fn plan(&self, backend: &dyn Backend, before: Capture) -> Result<ReplacePlan<'a>> {
-        let mut before = Some(before);
-        retried(|| {
-            let before = before.take().map_or_else(|| self.history.capture(backend), Ok)?;
-            ReplacePlan::new(before, self.target, self.scope)
-        })
-    }
-
     /// Saves what is there, replaces it by the target, and records that as an operation.
     ///
-    /// It is captured and planned again if it changes while it is saved.
+    /// It fails if the files have changed since they were captured.
     pub(crate) fn replace(
         &self,
         backend: &mut dyn Backend,
         plan: ReplacePlan<'a>,
         going: &Going<'_>,
     ) -> Result<Done<'a>> {
-        let mut plan = Some(plan);
-        retried(|| {
-            let plan = match plan.take() {
-                Some(plan) => plan,
-                None => ReplacePlan::new(self.history.capture(backend)?, self.target, self.scope)?,
-            };
-            self.replace_once(backend, plan, going)
-        })
-    }
-
-    /// Like [`replace`](Self::replace), but fails if the files have changed since they were captured.
-    pub(crate) fn replace_once(
-        &self,
-        backend: &mut dyn Backend,
-        plan: ReplacePlan<'a>,
-        going: &Going<'_>,
-    ) -> Result<Done<'a>> {
         let changes = self.describe(&plan)?;
+        let modes = directory_modes(&plan.differences, &*plan.before.tree)?;
         // Counted before anything changes: an error afterwards would be taken for a failure.
         plan.removed()?;
         plan.added()?;
@@ -98,7 +73,7 @@ impl<'a> Restore<'a> {
             if plan.is_empty() {
                 return Ok(None);
             }
-            let (before, aside) = self.keep(kind, &plan.before, going, &changes)?;
+            let (before, aside) = self.keep(kind, &plan.before, going, (&changes, &modes))?;
             let tree = self.history.snapshots.load(&before.saved.id)?;
             kept = Some(before);
             Ok(Some(KeptFirst { tree, aside }))
@@ -133,7 +108,7 @@ impl<'a> Restore<'a> {
         backend: BackendKind,
         before: &Capture,
         going: &Going<'_>,
-        changes: &[OperationChange],
+        changes: (&[OperationChange], &[DirectoryModeChange]),
     ) -> Result<(BeforeReplacement, PathBuf)> {
         let asked_by = if going.is_kept_for_good { SnapshotOrigin::default() } else { STEP };
         let saved = self.history.save_before(backend, before, asked_by)?;
@@ -157,7 +132,10 @@ impl<'a> Restore<'a> {
             self.history.append(kept.operation, None)?;
             match step_of.filter(|_| !going.is_kept_for_good) {
                 None => self.history.settle(backend, before, &kept.saved),
-                Some(of) => self.history.forget_earlier_steps(of, kept.saved.id),
+                Some(of) => {
+                    self.history.forget_earlier_steps(of, kept.saved.id)?;
+                    self.history.fit(&self.history.retention, SnapshotOrigin::Agent).map(drop)
+                }
             }
         });
         kept.saved
@@ -167,7 +145,7 @@ impl<'a> Restore<'a> {
         &self,
         going: &Going<'_>,
         saved: &Snapshot,
-        changes: &[OperationChange],
+        (changes, modes): (&[OperationChange], &[DirectoryModeChange]),
     ) -> Result<(OperationRecord, PathBuf)> {
         let (sequence, place) = self.history.oplog.next()?;
         let (cause, left_alone) = match &going.step {
@@ -176,6 +154,7 @@ impl<'a> Restore<'a> {
         };
         let mut operation = self.history.operation(sequence, going.name, cause, changes.to_vec());
         operation.left_alone = left_alone;
+        operation.modes = modes.to_vec();
         operation.saved = going.step.as_ref().map(|_| saved.id);
         Ok((self.history.prepare_record(operation)?, place))
     }

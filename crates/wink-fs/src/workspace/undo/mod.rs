@@ -351,7 +351,7 @@ impl History {
                 return Ok(());
             }
         }
-        self.oplog.forget(&numbers)
+        self.forget_operations(&numbers)
     }
 }
 
@@ -443,6 +443,7 @@ impl<'a> Reversal<'a> {
         }
         // Before anything changes: a damaged pre-image must not replace an intact file.
         check_contents(&*history.oplog, self.source, &recorded)?;
+        let recorded = recorded.expecting_modes(&self.source.changes);
         let (sequence, aside) = history.oplog.next()?;
         let image = writer.before_image(&aside)?;
         let backend = files.backend(writer);

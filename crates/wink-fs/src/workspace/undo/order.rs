@@ -8,7 +8,7 @@ use crate::workspace::restore::RESTORE;
 /// Returns whether an operation is undone and not redone; one that was passed over is not.
 pub(super) fn is_undone(operations: &[OperationRecord], sequence: u64) -> bool {
     operations.iter().fold(false, |undone, it| match it.cause {
-        OperationCause::Undo { of } if of == sequence => !it.changes.is_empty(),
+        OperationCause::Undo { of } if of == sequence => it.has_changes(),
         OperationCause::Redo { of } if of == sequence => false,
         _ => undone,
     })
@@ -80,7 +80,7 @@ fn stacks(operations: &[OperationRecord]) -> (Vec<u64>, Vec<(u64, u64)>) {
                 done.retain(|it| *it != of);
                 undone.retain(|(it, _)| *it != of);
                 // Without changes it was passed over, and its files are as they were.
-                if !operation.changes.is_empty() {
+                if operation.has_changes() {
                     undone.push((of, number));
                 }
             }

@@ -9,11 +9,12 @@ use crate::filesystem::Backend;
 use crate::filesystem::guard::Guard;
 use crate::filesystem::layer::Layered;
 use crate::filesystem::replace_plan::ReplacePlan;
-use crate::oplog::{ContentId, OperationChange, OperationRecord};
+use crate::oplog::{ContentId, DirectoryModeChange, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::compare::{count_files, kind_at};
+use crate::tree::compare::{Difference, count_files, kind_at};
 use crate::tree::descend;
+use crate::tree::hash::directory_mode;
 use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 use crate::workspace::Workspace;
@@ -39,7 +40,12 @@ impl Reversal<'_> {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.try_replace(files.backend(writer), &*before, &kept_back) {
+            let backend = files.backend(writer);
+            let live = backend.live();
+            let done = self
+                .history
+                .leaving_out(&*live, || self.try_replace(backend, &*before, &kept_back));
+            match done {
                 // Another program wrote meanwhile: decide again, which leaves its changes alone.
                 Err(error) if error.kind() == ErrorKind::Conflict && tries < REPLACE_TRIES => {}
                 // What blocks one path must not keep the others from being undone.
@@ -68,31 +74,69 @@ impl Reversal<'_> {
         let history = self.history;
         let captured = history.capture(backend)?;
         let (mut same, mut changed) = partition(&*captured.tree, before, &self.source.changes)?;
-        changed.extend(same.extract_if(.., |path| kept_back.contains(path)));
+        let left_out = history.excluded.left_out();
+        let is_left_out = |path: &TreePath| left_out.iter().any(|it| it.path.overlaps(path));
+        changed.extend(same.extract_if(.., |path| kept_back.contains(path) || is_left_out(path)));
         // A moved file is a removal and a new file to a replacement. Undoing only the new file would delete its
         // content.
         if !same.is_empty() && !changed.is_empty() {
             let left_behind = left_behind(before, self.source, &changed)?;
             changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
         }
+        let modes = self.modes_to_restore(&*captured.tree, &same, &mut changed)?;
         changed.sort();
         let outcome = Outcome {
-            restored: same.iter().cloned().collect(),
+            restored: same.iter().chain(modes.iter().map(|it| &it.path)).cloned().collect(),
             left_alone: changed.iter().cloned().collect(),
             ..Outcome::default()
         };
-        if same.is_empty() {
+        if same.is_empty() && modes.is_empty() {
             return Ok((outcome, None));
         }
         let scope = Scope::paths(with_made_parents(before, &*captured.tree, &same)?);
-        let scope = scope.excluding(history.excluded.known());
+        let scope = scope.excluding(history.excluded.in_turn());
+        let only_modes = Scope::paths(modes.iter().map(|it| it.path.clone()));
+        let scope = if same.is_empty() { only_modes } else { scope };
         let restore = Restore { history, target: before, scope: &scope };
         let step = Some((self.cause(), changed));
         let going = Going { name: &self.of.name, step, is_kept_for_good: self.is_at_once };
-        let plan = ReplacePlan::new(captured, before, &scope);
-        let done = plan.and_then(|plan| restore.replace_once(backend, plan, &going));
+        let plan = if same.is_empty() {
+            Ok(ReplacePlan::of_nothing(captured, before, &scope))
+        } else {
+            ReplacePlan::new(captured, before, &scope)
+        };
+        let plan = plan.map(|plan| plan.with_directory_modes(modes));
+        let done = plan.and_then(|plan| restore.replace(backend, plan, &going));
         let sequence = done.map_err(|error| error.during(Operation::Undo))?.sequence;
         Ok((outcome, sequence))
+    }
+}
+
+impl Reversal<'_> {
+    /// Returns the directories whose mode is still as the operation left it, to be restored; adds those that another
+    /// program changed to `changed`.
+    ///
+    /// Those in a directory that is restored as a whole need nothing.
+    fn modes_to_restore(
+        &self,
+        live: &dyn Tree,
+        restored: &[TreePath],
+        changed: &mut Vec<TreePath>,
+    ) -> Result<Vec<Difference>> {
+        let mut modes = Vec::new();
+        for DirectoryModeChange { path, was, is } in &self.source.modes {
+            let is_there = kind_at(live, path)? == Some(Kind::Directory);
+            if !is_there || restored.iter().any(|above| path.starts_with(above)) {
+                continue;
+            }
+            let now = directory_mode(live, path)?;
+            if now == *is {
+                modes.push(Difference::of_directory_mode(path.clone(), *was));
+            } else if now != *was {
+                changed.push(path.clone());
+            }
+        }
+        Ok(modes)
     }
 }
 

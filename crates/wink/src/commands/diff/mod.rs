@@ -19,7 +19,7 @@ use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
 use crate::error::{CliError, PARTIAL};
-use crate::json::{ChangedEntry, Changes, documents};
+use crate::json::{ChangedEntry, Changes, SkippedEntry, documents};
 use crate::ui::answer::Answer;
 use crate::ui::style::Paint;
 use crate::ui::{format, terminal};
@@ -81,6 +81,9 @@ struct Compared {
     unchanged: u64,
     /// Sorted by path.
     entries: Vec<ChangedEntry>,
+    /// What was not compared, because one of the states is incomplete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<SkippedEntry>,
 }
 
 pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, CliError> {
@@ -104,6 +107,11 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, CliError
     } else {
         shown(context, &opened, args, (&base, &target), &diff)?.long()
     };
+    let mut answer = answer;
+    if !diff.missing.is_empty() {
+        answer.notes.push(format::missing_note(&diff.missing));
+        answer.exit = answer.exit.max(PARTIAL);
+    }
     let differs = u8::from(args.exit_code && !diff.is_empty());
     let exit = answer.exit.max(differs);
     Ok(answer.exit(exit))
@@ -220,5 +228,6 @@ fn describe(base: &State, target: &State, diff: &Diff) -> Compared {
         changes: Changes::from(diff),
         unchanged: diff.unchanged_count,
         entries: in_order(diff).into_iter().map(ChangedEntry::from).collect(),
+        missing: diff.missing.iter().map(SkippedEntry::from).collect(),
     }
 }

@@ -1,5 +1,7 @@
 //! `wink doctor`: checks this computer and this workspace for problems.
 
+mod agents;
+mod containers;
 mod host;
 mod programs;
 mod workspace;
@@ -55,17 +57,21 @@ pub(crate) enum Health {
     Failed,
 }
 
+pub(super) use self::programs::on_path;
+
 /// Checks this computer, without any workspace.
 pub(crate) fn computer() -> Vec<Check> {
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());
+    checks.extend(containers::checks());
     checks
 }
 
 pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
     let mut checks = computer();
     checks.extend(workspace::checks(context, args.fix));
+    checks.extend(agents::checks(context));
     let ok = checks.iter().all(|it| it.health != Health::Failed);
     let document = Examined { ok, checks };
     let answer = context.answer(&document, |it| it.checks.iter().map(line).collect())?;

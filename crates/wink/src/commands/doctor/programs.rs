@@ -10,12 +10,7 @@ use crate::sys::disk;
 use crate::ui::format;
 
 /// Optional programs, each with its use.
-const OTHERS: [(&str, &str); 4] = [
-    ("git", "applies the patches that `wink diff` writes"),
-    ("podman", "runs programs apart from this computer"),
-    ("crun", "is used by podman"),
-    ("runc", "is used by podman"),
-];
+const OTHERS: [(&str, &str); 1] = [("git", "applies the patches that `wink diff` writes")];
 
 /// Checks this program, and others of its name on PATH.
 pub(super) fn wink() -> Vec<Check> {
@@ -49,7 +44,7 @@ fn other(name: &'static str, what_for: &str) -> Check {
 }
 
 /// Returns the real paths of the programs of a name, in the order of PATH.
-fn on_path(name: &str) -> Vec<PathBuf> {
+pub(in super::super) fn on_path(name: &str) -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut found = Vec::new();
     for directory in env::split_paths(&path) {

@@ -14,9 +14,11 @@ use super::{ForkEntry, check_name};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
-use crate::commands::milliseconds;
-use crate::error::CliError;
+use crate::commands::{incomplete_text, milliseconds};
+use crate::error::{CliError, PARTIAL};
+use crate::json::SkippedEntry;
 use crate::project::forks::incomplete::{self, ForkNote, IncompleteFork};
+use crate::project::git::head;
 use crate::project::settings::{ForkSettings, Settings};
 use crate::project::{self, Project};
 use crate::sys::disk;
@@ -39,12 +41,22 @@ pub(crate) struct NewForkArgs {
     materialize: Option<PathBuf>,
 }
 
+impl NewForkArgs {
+    /// The arguments of a fork of the current files, beside the workspace.
+    pub(super) fn of_current_files(name: &str) -> Self {
+        Self { name: name.to_owned(), state: "@".to_owned(), materialize: None }
+    }
+}
+
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Forked {
     pub(super) fork: ForkEntry,
     pub(super) files: u64,
     pub(super) duration_ms: u64,
+    /// What the snapshot that it starts from should hold and does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) missing: Vec<SkippedEntry>,
 }
 
 pub(super) fn run(
@@ -77,7 +89,7 @@ pub(super) fn run(
     remembered.inspect_err(|_| forget(opened, &project, None))?;
     note.forget();
     drop(progress);
-    answer(context, &args.name, &snapshot, &directory, written.written, start)
+    answer(context, opened, &args.name, &snapshot, &directory, written.written, start)
 }
 
 /// Returns the answer for a fork of an interrupted command, which was complete except for the last steps.
@@ -91,11 +103,12 @@ fn finished(
         return Err(CliError::no_store(&made.directory));
     };
     let snapshot = opened.files.find_snapshot(fork.base.as_str())?;
-    answer(context, &fork.name, &snapshot, &made.root, snapshot.file_count, start)
+    answer(context, opened, &fork.name, &snapshot, &made.root, snapshot.file_count, start)
 }
 
 fn answer(
     context: &Context,
+    opened: &Opened,
     name: &str,
     snapshot: &Snapshot,
     directory: &Path,
@@ -108,14 +121,25 @@ fn answer(
         directory: directory.display().to_string(),
         kept: None,
     };
-    let document = Forked { fork, files, duration_ms: milliseconds(start) };
+    let missing: Vec<_> = snapshot.missing().map(SkippedEntry::from).collect();
+    let document = Forked { fork, files, duration_ms: milliseconds(start), missing };
     let mut answer = context.answer(&document, |it| {
         let files = format::counted(it.files, "file", "files");
         let ForkEntry { name, directory, .. } = &it.fork;
         let from = snapshot.id.short();
-        format!("Forked {from} as {name}: {files} in {directory} · {} ms\n", it.duration_ms)
+        let took = it.duration_ms;
+        let head = format!("Forked {from} as {name}: {files} in {directory} · {took} ms\n");
+        head + &incomplete_text(&it.missing)
     })?;
+    if !document.missing.is_empty() {
+        answer = answer.exit(PARTIAL);
+    }
     answer.notes = context.note(format!("merge it: wink merge {name}"));
+    if head::is_left_out(opened) {
+        answer.notes.extend(context.note(
+            "note: the fork is no git repository: .git is excluded, so no snapshot holds it",
+        ));
+    }
     Ok(answer)
 }
 
@@ -148,9 +172,13 @@ fn make(
     };
     match state_ref::find(opened, &args.state)? {
         State::Live => {
-            write(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
+            let options = SnapshotOptions::default().message("fork");
+            let snapshot = opened.files.snapshot_with(&options)?;
+            head::remember(opened, snapshot.id);
+            write(snapshot)
         }
         State::Snapshot(snapshot) => write(*snapshot),
+        State::OfOperation(state) => Err(CliError::unkept_state(&state)),
         State::Archive(tree) => {
             let key = project::fork_key(project);
             let kept = keep(context, opened, args, &key, &tree);

@@ -134,6 +134,18 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, CliError
     }
 }
 
+/// Returns a fork with its directory; makes it from the current files if there is none of this name.
+pub(crate) fn made(context: &Context, opened: &Opened, name: &str) -> Result<Opened, CliError> {
+    if opened.project.find_fork(name)?.is_none() {
+        create::run(context, opened, &NewForkArgs::of_current_files(name))?;
+    }
+    let fork = find(opened, name)?;
+    if fork.is_kept() || disk::is_gone(&fork.root) {
+        return Err(CliError::fork_without_directory(name));
+    }
+    Context::open_project(fork, None)
+}
+
 fn list(context: &Context, opened: &Opened) -> Result<Answer, CliError> {
     let project::Forks { whole, damaged } = opened.project.forks()?;
     whole.iter().for_each(Project::announce);

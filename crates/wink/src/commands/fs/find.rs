@@ -87,7 +87,8 @@ pub(super) fn glob(
     let tree = args.at.tree(opened)?;
     let base = context.path(opened, &args.path)?;
     let limits = &opened.files.properties().limits;
-    let found = search::glob(&*tree, &args.pattern, &base, &GlobOptions::default(), limits)?;
+    let found =
+        search::glob(&*tree, &args.pattern, &base, &GlobOptions::default().skip_git(true), limits)?;
     let paths = found.paths.iter().map(ToString::to_string).collect();
     let document = FoundFiles { paths, unreadable: found.skipped.unreadable };
     let text = |it: &FoundFiles| it.paths.iter().map(|path| format!("{path}\n")).collect();
@@ -123,7 +124,7 @@ pub(super) fn grep(
 }
 
 fn options(args: &GrepArgs) -> GrepOptions {
-    let mut options = args.matching.options();
+    let mut options = args.matching.options().skip_git(true);
     options.glob.clone_from(&args.glob);
     options
 }
@@ -138,11 +139,13 @@ fn line(found: &FoundLine) -> String {
 }
 
 fn notes(context: &Context, skipped: &Skipped) -> Vec<String> {
-    match skipped.unreadable {
-        0 => Vec::new(),
-        count => {
-            let entries = format::counted(count, "entry", "entries");
-            context.note(format!("warning: {entries} could not be read"))
-        }
+    let mut notes = Vec::new();
+    if skipped.unreadable > 0 {
+        let entries = format::counted(skipped.unreadable, "entry", "entries");
+        notes.extend(context.note(format!("warning: {entries} could not be read")));
     }
+    if skipped.git_directories > 0 {
+        notes.extend(context.note("note: `.git` was not searched; name it to search it"));
+    }
+    notes
 }

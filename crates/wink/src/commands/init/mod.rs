@@ -56,12 +56,17 @@ struct Initialised {
     git: bool,
     /// The missing directory whose history is continued.
     moved_from: Option<String>,
+    /// Whether it was a workspace before, so that nothing was changed.
+    existed: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, CliError> {
     args.exclude.iter().try_for_each(|pattern| Key::Exclude.check_given(pattern))?;
     let path = args.path.as_deref().unwrap_or(Path::new(""));
     let root = context::real_path(&context.directory.join(path))?;
+    if let Some(answer) = existing(context, args, &root)? {
+        return Ok(answer);
+    }
     check_breadth(context, &root, args.force)?;
     let candidates = orphaned::of(&root);
     let chosen = match &args.moved_from {
@@ -80,8 +85,36 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, CliError
     }
     notes.extend(context.note("next: wink snapshot"));
     let [root, home] = [root, directory].map(|path| path.display().to_string());
-    let document = Initialised { root, home, excluded, git, moved_from };
+    let document = Initialised { root, home, excluded, git, moved_from, existed: false };
     Ok(Answer { notes, ..context.answer(&document, text)? })
+}
+
+/// Answers for a directory that is a workspace, unless the arguments ask for another one than it is.
+fn existing(context: &Context, args: &InitArgs, root: &Path) -> Result<Option<Answer>, CliError> {
+    if args.moved_from.is_some() || !args.exclude.is_empty() {
+        return Ok(None);
+    }
+    let same = |it: &Project| context.store.as_ref().is_none_or(|store| *store == it.directory);
+    let Some(project) = whole_project(context, root)?.filter(same) else { return Ok(None) };
+    let document = Initialised {
+        root: root.display().to_string(),
+        home: project.directory.display().to_string(),
+        excluded: project.settings.exclude.clone(),
+        git: false,
+        moved_from: None,
+        existed: true,
+    };
+    let notes = context.note("next: wink status");
+    Ok(Some(Answer { notes, ..context.answer(&document, text)? }))
+}
+
+/// Returns the workspace that a directory is, if its history is there.
+fn whole_project(context: &Context, root: &Path) -> Result<Option<Project>, CliError> {
+    let known =
+        if context.store.is_some() { Project::of(root).ok().flatten() } else { Project::of(root)? };
+    // Settings whose store is gone protect nothing: the hint for that leads here.
+    let is_whole = |it: &Project| it.store().is_ok_and(|store| !disk::is_gone(&store));
+    Ok(known.filter(is_whole))
 }
 
 /// Fails for a directory that is far more than a project, unless `--force` is given.
@@ -122,8 +155,9 @@ fn begin(
 }
 
 fn text(document: &Initialised) -> String {
-    let Initialised { root, home, excluded, git, moved_from } = document;
-    let mut text = format!("{root} is now a workspace.\n  history   {home}\n");
+    let Initialised { root, home, excluded, git, moved_from, existed } = document;
+    let since = if *existed { "already" } else { "now" };
+    let mut text = format!("{root} is {since} a workspace.\n  history   {home}\n");
     if !excluded.is_empty() {
         text += &format!("  excluded  {}\n", excluded.join(", "));
     }
@@ -176,9 +210,10 @@ fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, C
 
 /// Makes the history's directory, which appears complete.
 fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), CliError> {
-    let settings = Settings::new(root, exclude.to_vec())?;
+    let mut settings = Settings::new(root, exclude.to_vec())?;
     let made = disk::publish(directory, |directory| {
-        Store::create_ambient(project::store_in(directory)).map_err(CliError::from)?;
+        let store = Store::create_ambient(project::store_in(directory)).map_err(CliError::from)?;
+        settings.store_id = Some(store.id().to_owned());
         Ok(settings.write(directory)?)
     });
     made.map_err(|error: Unmade| error.at(directory))

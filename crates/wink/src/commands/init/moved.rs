@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Exclusions, Workspace};
+use wink_fs::{Exclusions, HostOptions, Workspace};
 
 use crate::cli::context::Context;
 use crate::error::CliError;
@@ -90,6 +90,6 @@ fn make_way(root: &Path) -> Result<(), CliError> {
 }
 
 fn is_unused(project: &Project) -> Result<bool, CliError> {
-    let files = Context::builder(project, &Exclusions::default())?.build();
+    let files = Context::builder(project, &Exclusions::default(), HostOptions::default())?.build();
     Ok(files.snapshots()?.is_empty() && files.operations()?.is_empty())
 }

@@ -2,6 +2,7 @@
 
 mod graph;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,7 +12,9 @@ use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, SnapshotId, TreePath,
 use super::{DAMAGED, changes_since, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::{self, state_ref};
+use crate::clients::Moment;
 use crate::error::CliError;
+use crate::hooks::record::{self, HookRecord};
 use crate::json::{Changes, SnapshotEntry, documents};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -46,6 +49,8 @@ struct Log {
     current: Option<String>,
     /// Newest first.
     snapshots: Vec<SnapshotEntry>,
+    /// What hooks of coding agents told of their turns and calls, each with its snapshot; newest first.
+    agent_events: Vec<HookRecord>,
 }
 
 pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, CliError> {
@@ -63,14 +68,24 @@ pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, CliError>
         live,
         current: last.as_ref().map(|it| it.id.to_string()),
         snapshots: snapshots.iter().map(SnapshotEntry::from).collect(),
+        agent_events: agent_events(&opened, &snapshots),
     };
-    let text = |_: &Log| text(&opened, args, last.as_ref(), live, &snapshots);
+    let text = |document: &Log| {
+        text(&opened, args, last.as_ref(), live, &snapshots, &document.agent_events)
+    };
     let answer = context.answer(&document, text)?;
     let mut answer = answer.painted(Paint::Ids(unique_prefixes(&all))).long();
     if last.is_none() {
         answer.notes = context.note("next: wink snapshot");
     }
     Ok(answer)
+}
+
+/// Returns the events of which one of the snapshots was taken.
+fn agent_events(opened: &Opened, snapshots: &[Snapshot]) -> Vec<HookRecord> {
+    let shown: BTreeSet<_> = snapshots.iter().map(|it| it.id.to_string()).collect();
+    let is_shown = |it: &HookRecord| it.snapshot.as_ref().is_some_and(|id| shown.contains(id));
+    record::all(&opened.project.directory).into_iter().rev().filter(is_shown).collect()
 }
 
 /// Returns the requested snapshots, newest first.
@@ -120,7 +135,9 @@ fn text(
     last: Option<&Snapshot>,
     live: Option<Changes>,
     snapshots: &[Snapshot],
+    events: &[HookRecord],
 ) -> String {
+    let line = |it: &Snapshot| line(it) + &turns(it, events);
     let head = match (last, live) {
         (Some(last), Some(changes)) => {
             format!("live      {} since {}", changes_text(changes), last.id.short())
@@ -144,6 +161,18 @@ fn mark(snapshot: &Snapshot) -> char {
         (None, SnapshotCause::Safety) => '◌',
         (None, _) => '○',
     }
+}
+
+/// Names the turns that began with a snapshot that was there already.
+fn turns(snapshot: &Snapshot, events: &[HookRecord]) -> String {
+    let id = snapshot.id.to_string();
+    let began = events
+        .iter()
+        .rev()
+        .filter(|it| it.moment == Moment::Prompt && it.snapshot.as_ref() == Some(&id));
+    let messages =
+        began.map(HookRecord::message).filter(|it| snapshot.message.as_ref() != Some(it));
+    messages.map(|it| format!("  · {}", format::first_line(&it))).collect()
 }
 
 fn line(snapshot: &Snapshot) -> String {

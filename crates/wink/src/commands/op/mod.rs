@@ -10,7 +10,9 @@ use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId, Tree
 
 use crate::cli;
 use crate::cli::context::Context;
+use crate::clients::Moment;
 use crate::error::CliError;
+use crate::hooks::record::{self, HookRecord};
 use crate::json::{ChangedEntry, documents};
 use crate::project::prune_log::{self, PruneRecord};
 use crate::ui::answer::Answer;
@@ -46,7 +48,7 @@ documents! {
     show::OperationShown: "wink/op.show@1";
 }
 
-/// Both lists are newest first.
+/// All lists are newest first.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct OperationLog {
@@ -54,6 +56,8 @@ struct OperationLog {
     /// The numbers of operations whose record is damaged; undo skips them.
     damaged: Vec<u64>,
     pruned: Vec<PruneRecord>,
+    /// Calls of agents' own tools, of which hooks told; what they changed is in snapshots.
+    calls: Vec<HookRecord>,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,6 +68,8 @@ struct OperationLogEntry {
     at: String,
     /// The actor; null if unknown.
     by: Option<String>,
+    /// The id of the tool call that it was part of; null if it was none.
+    call: Option<String>,
     /// `call`, `replacement`, `recovery`, `undo`, `redo` or `skip`.
     cause: &'static str,
     /// The operation that was undone or redone.
@@ -104,7 +110,14 @@ fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, CliError> {
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
     let mut damaged = opened.files.damaged_operations()?;
     damaged.reverse();
-    let document = OperationLog { operations, damaged, pruned };
+    let is_call = |it: &HookRecord| matches!(it.moment, Moment::BeforeCall | Moment::AfterCall);
+    let calls = record::all(&opened.project.directory)
+        .into_iter()
+        .rev()
+        .filter(is_call)
+        .take(most)
+        .collect();
+    let document = OperationLog { operations, damaged, pruned, calls };
     let mut answer = context.answer(&document, |document| text(document, most))?.long();
     if document.operations.is_empty() && document.damaged.is_empty() {
         answer.notes = context.note("note: wink has changed no file here yet");
@@ -145,6 +158,7 @@ fn entry(operation: &OperationRecord, undone: Option<&&[TreePath]>) -> Operation
         name: operation.name.clone(),
         at: format::utc(operation.at),
         by: operation.by.clone(),
+        call: operation.call.clone(),
         cause,
         of,
         saved,
@@ -175,6 +189,7 @@ fn shown(change: &OperationChange) -> Vec<String> {
 /// Merges the lists, newest first; operations are ordered by number.
 fn text(document: &OperationLog, most: usize) -> String {
     let mut pruned = document.pruned.iter().peekable();
+    let mut calls = document.calls.iter().peekable();
     let mut damaged = document.damaged.iter().copied().peekable();
     let mut lines = Vec::new();
     for operation in &document.operations {
@@ -184,6 +199,9 @@ fn text(document: &OperationLog, most: usize) -> String {
         while let Some(newer) = pruned.next_if(|it| it.at >= operation.at) {
             lines.push(pruned_line(newer));
         }
+        while let Some(newer) = calls.next_if(|it| it.at >= operation.at) {
+            lines.push(call_line(newer));
+        }
         lines.push(line(operation));
     }
     // With `-n`, older damaged records are not listed.
@@ -191,8 +209,25 @@ fn text(document: &OperationLog, most: usize) -> String {
         lines.extend(damaged.map(damaged_line));
     }
     lines.extend(pruned.map(pruned_line));
+    lines.extend(calls.map(call_line));
     lines.truncate(most);
     lines.concat()
+}
+
+/// Describes a call of an agent's own tool; what it changed is between two snapshots.
+fn call_line(call: &HookRecord) -> String {
+    let snapshot = call.snapshot.as_ref().and_then(|id| id.parse::<SnapshotId>().ok());
+    let snapshot = match (snapshot, &call.failed) {
+        (Some(id), _) => format!("snapshot {}", id.short()),
+        (None, Some(why)) => format!("no snapshot, {}", format::first_line(why)),
+        (None, None) => "no snapshot".to_owned(),
+    };
+    format!(
+        "{:>5}  {}  {}: {snapshot}\n",
+        "-",
+        format::local_of_utc(&call.at),
+        format::first_line(&call.message())
+    )
 }
 
 fn damaged_line(number: u64) -> String {

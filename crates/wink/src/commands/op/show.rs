@@ -27,6 +27,9 @@ pub(super) struct OperationShown {
     pub(super) changes: Changes,
     /// The paths whose content after the operation is no longer known.
     pub(super) unknown: Vec<String>,
+    /// The paths whose content before the operation is no longer known, because its snapshot is deleted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) forgotten: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, CliError> {
@@ -51,7 +54,8 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, CliErr
         difference(&*trees.before, &*trees.after, &options)?
     };
     let document = describe(&opened, &trees, Changes::from(&changed))?;
-    let exit = if trees.unknown.is_empty() { 0 } else { PARTIAL };
+    let is_whole = trees.unknown.is_empty() && trees.forgotten.is_empty();
+    let exit = if is_whole { 0 } else { PARTIAL };
     if !context.is_for_people() {
         return Ok(Answer::json(&document)?.exit(exit));
     }
@@ -62,6 +66,9 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, CliErr
         format!(
             "warning: other programs changed `{path}` later, so its current content is shown as the result"
         )
+    }));
+    answer.notes.extend(trees.forgotten.iter().map(|path| {
+        format!("warning: `{path}` is not shown: the snapshot with its content before is deleted")
     }));
     let exit = answer.exit.max(exit);
     Ok(answer.exit(exit))
@@ -83,5 +90,6 @@ fn describe(
         operation: super::entry(&trees.operation, undone.get(&trees.operation.sequence)),
         changes,
         unknown: trees.unknown.iter().map(ToString::to_string).collect(),
+        forgotten: trees.forgotten.iter().map(ToString::to_string).collect(),
     })
 }

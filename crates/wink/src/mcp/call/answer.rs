@@ -18,12 +18,14 @@ pub(crate) enum Results {
 
 impl Results {
     /// Makes the answer of a result.
-    pub(crate) fn answered(self, result: ToolResult) -> CallToolResult {
+    pub(crate) fn answered(self, mut result: ToolResult) -> CallToolResult {
         let is_ok = result.ok();
-        let (content, structured) = match self {
+        let image = result.image.take();
+        let (mut content, structured) = match self {
             Self::Text => (vec![ContentBlock::text(result.message)], None),
             Self::Structured => (Vec::new(), Some(structured(result))),
         };
+        content.extend(image.map(|it| ContentBlock::image(it.base64, it.mime_type)));
         let mut answer =
             if is_ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
         answer.structured_content = structured;

@@ -60,7 +60,7 @@ pub(super) async fn call(
         let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
         let is_shown = endpoint.calls().is_kept();
         let parameters = if is_shown { arguments.to_string() } else { String::new() };
-        let before = Before::of(&files);
+        let before = Before::of(&files, is_shown);
         endpoint.keeping.before(tool, &files);
         let mut result = tool.call(&files, arguments);
         if result.ok() && tool.effect != Effect::Reads && endpoint.is_unprotected() {
@@ -68,7 +68,7 @@ pub(super) async fn call(
         }
         let unsaved = endpoint.keep_fork(tool, files.fork.as_deref());
         result.message += &unsaved.unwrap_or_default();
-        result.message += &endpoint.keeping.first_note().unwrap_or_default();
+        result.message += &endpoint.keeping.note().unwrap_or_default();
         // For the user who watches the server; over stdio there is no page, and nothing is kept.
         endpoint.calls().add(EndedCall {
             at,
@@ -81,7 +81,7 @@ pub(super) async fn call(
             exit: result.value["exit_code"].as_i64(),
             fork: files.fork.clone(),
             session,
-            after: snapshot_id(&files),
+            after: is_shown.then(|| snapshot_id(&files)).flatten(),
             changed: before.has_changed(&files),
             before: before.snapshot,
             by,
@@ -103,7 +103,7 @@ fn session_of(context: &ToolContext) -> Option<String> {
 
 /// Returns the snapshot that was taken or restored last.
 fn snapshot_id(context: &ToolContext) -> Option<String> {
-    context.workspace.as_ref()?.known_snapshot_id().map(|id| id.to_string())
+    context.workspace.as_ref()?.current_snapshot_id().ok()?.map(|id| id.to_string())
 }
 
 /// The workspace when a call began.
@@ -113,8 +113,10 @@ struct Before {
 }
 
 impl Before {
-    fn of(context: &ToolContext) -> Self {
-        Self { snapshot: snapshot_id(context), operations: operations(context) }
+    /// Only a page that shows the call needs to know the snapshot, which may have to be read from a disk.
+    fn of(context: &ToolContext, is_shown: bool) -> Self {
+        let snapshot = is_shown.then(|| snapshot_id(context)).flatten();
+        Self { snapshot, operations: operations(context) }
     }
 
     fn has_changed(&self, context: &ToolContext) -> bool {
@@ -165,6 +167,7 @@ mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
     use tokio::time::timeout;
     use wink_agent::Toolset;
+    use wink_agent::session::Session;
     use wink_agent::session::ToolInvoked;
 
     /// Sends a message; waits for the answer with an id, if given.
@@ -206,7 +209,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_is_cancelled_while_it_waits_for_its_turn_never_runs() {
         let files = Workspace::memory();
-        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL, &Session::new(), None);
         let slots = endpoint.slots.clone();
         let recent = endpoint.calls();
         recent.report_to(RunFeed::default());
@@ -230,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_waits_for_its_turn_when_the_server_ends_never_runs_and_is_told_so() {
         let files = Workspace::memory();
-        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL, &Session::new(), None);
         let client = &mut client_of(endpoint.clone()).await;
         let all = endpoint.slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
         let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
@@ -245,7 +248,8 @@ mod tests {
     /// Once, sixteen searches in one workspace made a write in another take seconds.
     #[tokio::test]
     async fn searches_wait_for_each_other_and_other_calls_do_not() {
-        let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
+        let endpoint =
+            Endpoint::of_session(&Workspace::memory(), Toolset::ALL, &Session::new(), None);
         let searches = endpoint.searches.clone();
         let slots = endpoint.slots.clone();
         let client = &mut client_of(endpoint).await;
@@ -263,7 +267,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_in_a_fork_is_written_down_as_one() {
-        let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
+        let endpoint =
+            Endpoint::of_session(&Workspace::memory(), Toolset::ALL, &Session::new(), None);
         let recent = endpoint.calls();
         recent.report_to(RunFeed::default());
         let session = endpoint.context().session.clone();

@@ -14,6 +14,8 @@ const HISTORY: &str = "Every change can be undone: snapshot takes a checkpoint o
 
 const NO_HISTORY: &str = "No history is kept: changes and deletions are final.";
 
+const RUNNING: &str = "Run commands with shell_execute, in a container that has the files in /workspace, and no network.";
+
 const FORKING: &str = "fork creates a copy to try something in: pass its name as `fork` to the file tools, then \
     merge it. It lasts as long as this server, ";
 
@@ -31,6 +33,7 @@ impl Endpoint {
             ("ls", READING),
             ("write_file", if self.is_session() { WRITING_IN_A_SESSION } else { WRITING }),
             ("snapshot", HISTORY),
+            ("shell_execute", RUNNING),
             ("fork", if has("write_file") { &forking } else { "" }),
         ];
         let said = sentences.into_iter().filter(|(tool, text)| has(tool) && !text.is_empty());

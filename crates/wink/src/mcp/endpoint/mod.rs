@@ -11,6 +11,8 @@ use rmcp::model::Tool as McpTool;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
+use wink_agent::exec::Executor;
+use wink_agent::file_index::Follower;
 use wink_agent::session::Session;
 use wink_agent::{Effect, Forks, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{BackendKind, Workspace};
@@ -55,10 +57,16 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// Makes the endpoint of a process that is one session.
-    pub(crate) fn of_session(workspace: &Workspace, tools: Toolset) -> Self {
-        let session = Session::new();
-        records::bound(&session);
-        Self::new(ToolContext::over(workspace).session(&session), tools, None)
+    pub(crate) fn of_session(
+        workspace: &Workspace,
+        tools: Toolset,
+        session: &Session,
+        follower: Option<Arc<Follower>>,
+    ) -> Self {
+        records::bound(session);
+        let mut context = ToolContext::over(workspace).session(session);
+        context.follower = follower;
+        Self::new(context, tools, None)
     }
 
     /// Makes the endpoint of clients that name a session with each call, or go without one.
@@ -90,10 +98,19 @@ impl Endpoint {
         endpoint.with_results(Results::default())
     }
 
+    /// Sets what runs programs on the files.
+    #[must_use]
+    pub(crate) fn with_executor(mut self, executor: Option<Arc<dyn Executor>>) -> Self {
+        self.context.executor = executor;
+        let results = self.results;
+        self.with_results(results)
+    }
+
     /// Chooses how results are sent.
     #[must_use]
     pub(crate) fn with_results(mut self, results: Results) -> Self {
         self.results = results;
+        self.context.wants_data = results == Results::Structured;
         let session = self.sessions.is_some();
         let common = Common { session, fork: self.has_forks(), results };
         let all = self.offered().map(|tool| declared_tools::declared(tool, common));
@@ -177,6 +194,10 @@ impl Endpoint {
         let _slots = timeout(for_calls, calls).await;
         self.hurry();
         self.kept_forks.end(&self.context, self.persisted.as_ref(), until).await;
+        if let Some(executor) = self.context.executor.clone() {
+            // A call that still runs had its time.
+            let _ = tokio::task::spawn_blocking(move || executor.stop()).await;
+        }
     }
 
     /// Stops waiting for calls, so that the forks are saved at once.
@@ -231,6 +252,11 @@ impl Endpoint {
     /// Returns the context of calls without a session of their own.
     pub(super) fn context(&self) -> &ToolContext {
         &self.context
+    }
+
+    /// Returns whether clients can call a tool.
+    pub(super) fn has_tool(&self, name: &str) -> bool {
+        self.offered().any(|tool| tool.name == name)
     }
 
     fn offered(&self) -> impl Iterator<Item = &'static Tool> {

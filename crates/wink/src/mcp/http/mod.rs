@@ -131,6 +131,7 @@ impl McpService {
         let (mut head, body) = request.into_parts();
         let body = whole(body).await.map_err(IntoResponse::into_response)?;
         let is_post = head.method == Method::POST;
+        let is_end = head.method == Method::DELETE;
         if is_post {
             // The guard has checked the type and accepts every spelling of it; rmcp accepts only this one.
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -148,6 +149,10 @@ impl McpService {
         } else {
             self.stateless.handle(request).await.map(Body::new)
         };
+        // The Python SDK takes any other answer to the end of its session for a failure.
+        if answer.status() == StatusCode::ACCEPTED && is_end {
+            return Ok(StatusCode::OK.into_response());
+        }
         // With the type in order, this is how rmcp says that the body is no message.
         if is_post && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             let refusal = serde_json::to_string(&message::refusal(&body)).unwrap_or_default();

@@ -21,6 +21,9 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct GitHead {
     pub(crate) moved: bool,
+    /// Whether `.git` was there at the snapshot and is missing now; no snapshot holds it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) missing: bool,
     pub(crate) then: String,
     pub(crate) now: String,
 }
@@ -42,13 +45,31 @@ pub(crate) fn remember(opened: &Opened, snapshot: SnapshotId) {
 
 /// Compares HEAD with its position at a snapshot; `None` if one of them is unknown.
 pub(crate) fn since(opened: &Opened, snapshot: SnapshotId) -> Option<GitHead> {
-    let now = current(opened)?;
+    let now = current(opened);
     let bytes = disk::read_end(&notes(opened), MAX_NOTES_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let id = snapshot.to_string();
     let noted = text.lines().rev().find_map(|line| line.strip_prefix(&id)?.strip_prefix(' '));
     let then = noted?.to_owned();
-    Some(GitHead { moved: then != now, then, now })
+    match now {
+        Some(now) => Some(GitHead { moved: then != now, missing: false, then, now }),
+        None if is_missing(opened) => {
+            Some(GitHead { moved: true, missing: true, then, now: "nothing".to_owned() })
+        }
+        None => None,
+    }
+}
+
+/// Returns whether `.git` is excluded and not there.
+fn is_missing(opened: &Opened) -> bool {
+    let git = TreePath::parse(".git");
+    let is_missing = |git| opened.excluded.matches(&git) && opened.files.tree().stat(&git).is_err();
+    git.is_ok_and(is_missing)
+}
+
+/// Returns whether the files are a git repository that snapshots leave out.
+pub(crate) fn is_left_out(opened: &Opened) -> bool {
+    current(opened).is_some()
 }
 
 fn notes(opened: &Opened) -> PathBuf {

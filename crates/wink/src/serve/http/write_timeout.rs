@@ -106,7 +106,7 @@ mod tests {
     async fn a3_65_a_client_that_does_not_read_is_given_up() {
         let (near, _far) = duplex(4);
         let mut near = WriteTimeout::new(near, Duration::from_millis(30), HeaderTimeout::new());
-        let error = near.write_all(b"more than fits").await.expect_err("nobody reads");
+        let error = near.write_all(b"more than fits").await.expect_err("no client reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 

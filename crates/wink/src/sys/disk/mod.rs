@@ -282,6 +282,56 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Reads a text file, such as the settings of a client, as a whole; `None` if it does not exist.
+pub(crate) fn read_text(path: &Path) -> io::Result<Option<String>> {
+    match read(path)? {
+        Some(bytes) if bytes.len() as u64 >= MAX_BYTES => Err(ErrorKind::FileTooLarge.into()),
+        Some(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(ErrorKind::InvalidData.into()),
+        },
+        None => Ok(None),
+    }
+}
+
+/// Writes the settings of a client, atomically; an existing file keeps its mode. Missing directories are made.
+pub(crate) fn replace_settings(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        make_directory(parent)?;
+    }
+    let known = fs::metadata(path).map(|it| it.permissions());
+    let temporary = beside(path);
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.write_all(bytes)?;
+        if let Ok(permissions) = known {
+            // Also fails where the file belongs to another user and cannot be written to.
+            OpenOptions::new().write(true).open(path)?;
+            file.set_permissions(permissions)?;
+        }
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    let written = write();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Renames a file of the command line itself.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
 /// Removes a file of the command line itself.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)

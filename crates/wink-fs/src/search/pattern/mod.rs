@@ -1,5 +1,7 @@
 //! Patterns for paths.
 
+mod posix_classes;
+
 use std::borrow::Cow;
 
 use globset::GlobBuilder;
@@ -10,6 +12,7 @@ use super::grep::{Case, GrepOptions};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::limits::Limits;
 use crate::path::TreePath;
+use crate::tree::Tree;
 
 /// Matches paths relative to a base, in the dialect of [`search`](crate::search).
 ///
@@ -25,17 +28,53 @@ use crate::path::TreePath;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PathPattern {
-    glob: RegexMatcher,
+    /// `None` if the pattern is only the path of an entry that is there.
+    glob: Option<RegexMatcher>,
+    /// The pattern itself: a path that reads the same matches, whatever it means as a pattern.
+    path: String,
     names_only: bool,
 }
 
 impl PathPattern {
-    /// Parses a pattern; an invalid or too long one is InvalidPattern.
+    /// Parses a pattern; an invalid, empty or too long one, and one with `..`, is InvalidPattern.
     pub fn parse(pattern: &str, limits: &Limits) -> Result<Self> {
         check_length(Operation::Glob, pattern, limits)?;
-        let text = pattern.trim_start_matches("./").trim_start_matches('/');
-        let glob = compile(text).map_err(|why| invalid(Operation::Glob, pattern, &why))?;
-        Ok(Self { glob, names_only: !pattern.contains('/') })
+        let text = relative(pattern);
+        let refused = |why: &str| invalid(Operation::Glob, pattern, why);
+        if text.is_empty() {
+            return Err(refused("it is empty"));
+        }
+        if text.split('/').any(|segment| segment == "..") {
+            return Err(refused("`..` leads out of the directory that is searched"));
+        }
+        let glob = posix_classes::expanded(text).and_then(|text| compile(&text));
+        let glob = Some(glob.map_err(|why| refused(&why))?);
+        Ok(Self { glob, path: text.to_owned(), names_only: !pattern.contains('/') })
+    }
+
+    /// Parses a pattern for a search below a base: what is no pattern, but the path of an entry there, matches that.
+    pub(super) fn parse_in(
+        tree: &dyn Tree,
+        base: &TreePath,
+        pattern: &str,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let text = relative(pattern);
+        let is_there = || {
+            let below = if base.is_root() { text.to_owned() } else { format!("{base}/{text}") };
+            !text.is_empty() && TreePath::parse(&below).is_ok_and(|path| tree.stat(&path).is_ok())
+        };
+        match Self::parse(pattern, limits) {
+            Err(_) if !text.split('/').any(|segment| segment == "..") && is_there() => {
+                Ok(Self { glob: None, path: text.to_owned(), names_only: false })
+            }
+            parsed => parsed,
+        }
+    }
+
+    /// Returns whether one of its segments is this name.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.path.split('/').any(|segment| segment == name)
     }
 
     /// Returns whether a path relative to the base matches.
@@ -49,16 +88,23 @@ impl PathPattern {
             Some(at) if self.names_only => &path[at + 1..],
             _ => path,
         };
+        let text = as_text(part);
         // The matcher's error type has no values.
-        self.glob.is_match(as_text(part).as_bytes()).unwrap_or_default()
+        let matches = |glob: &RegexMatcher| glob.is_match(text.as_bytes()).unwrap_or_default();
+        self.glob.as_ref().is_some_and(matches) || *text == *self.path
     }
+}
+
+/// Returns a pattern without what says that it is relative to the base.
+fn relative(pattern: &str) -> &str {
+    pattern.trim_start_matches("./").trim_start_matches('/')
 }
 
 /// Compiles a pattern, or returns why it cannot be compiled.
 fn compile(pattern: &str) -> Result<RegexMatcher, String> {
     let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
-        .backslash_escape(false)
+        .backslash_escape(true)
         .empty_alternates(true)
         .build()
         .map_err(|error| error.kind().to_string())?;
@@ -126,6 +172,10 @@ pub(super) fn invalid(operation: Operation, pattern: &str, why: &str) -> Error {
         .with_detail(format!("the pattern cannot be used: {why}; correct it"))
 }
 
+/// The memory of each thread for states of an expression that it works out while it searches; with less, it searches more
+/// slowly.
+const STATES_BYTES: usize = 10 * 1024 * 1024;
+
 /// Builds the matcher of a search, bounded in size and linear in time.
 pub(super) fn build_regex(
     pattern: &str,
@@ -141,7 +191,7 @@ pub(super) fn build_regex(
         .multi_line(true)
         .crlf(true)
         .size_limit(limits.max_regex_bytes)
-        .dfa_size_limit(limits.max_regex_bytes)
+        .dfa_size_limit(STATES_BYTES)
         .build(pattern)
         .map_err(|error| invalid(Operation::Grep, pattern, &reason(&error.to_string())))
 }
@@ -153,6 +203,9 @@ fn reason(explanation: &str) -> String {
     match reason {
         text if text.contains("look-around") || text.contains("backreferences") => {
             format!("{text} (searching takes linear time)")
+        }
+        text if text.contains("exceeds size limit") => {
+            format!("{} (limit max_regex_bytes)", text.trim_end_matches('.'))
         }
         text => text.to_owned(),
     }
