@@ -156,7 +156,7 @@ impl ServerHandler for Endpoint {
             completion::complete(&files, &request)
         };
         let found =
-            running::run("completion/complete", &context, Arc::default(), complete).await??;
+            running::run("completion/complete", &context, Arc::default(), None, complete).await??;
         Ok(CompleteResult::new(found))
     }
 

@@ -209,22 +209,6 @@ impl Workspace {
         self.0.history.as_ref().and_then(History::known_state)
     }
 
-    /// Like [`current_snapshot_id`](Self::current_snapshot_id), but without reading the disk.
-    ///
-    /// What other processes take and restore is known from the next snapshot on that this one takes, or
-    /// asks for.
-    ///
-    /// ```
-    /// let files = wink_fs::Workspace::memory();
-    /// assert_eq!(files.known_snapshot_id(), None);
-    /// let taken = files.snapshot("first")?;
-    /// assert_eq!(files.known_snapshot_id(), Some(taken.id));
-    /// # Ok::<(), wink_fs::Error>(())
-    /// ```
-    pub fn known_snapshot_id(&self) -> Option<SnapshotId> {
-        self.0.history.as_ref().and_then(History::known_head)
-    }
-
     /// Returns what keeps the snapshots, to verify them for example.
     pub fn snapshot_store(&self) -> Result<Arc<dyn SnapshotStore>> {
         Ok(self.history(Operation::Snapshot)?.snapshots.clone())

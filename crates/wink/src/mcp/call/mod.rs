@@ -63,7 +63,7 @@ pub(super) async fn call(
         let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
         let is_shown = endpoint.calls().is_kept();
         let parameters = if is_shown { arguments.to_string() } else { String::new() };
-        let before = Before::of(&files);
+        let before = Before::of(&files, is_shown);
         endpoint.keeping.before(tool, &files);
         let mut result = tool.call(&files, arguments);
         if result.ok() && tool.effect != Effect::Reads && endpoint.is_unprotected() {
@@ -85,7 +85,7 @@ pub(super) async fn call(
             exit: result.value["exit_code"].as_i64(),
             fork: files.fork.clone(),
             session,
-            after: snapshot_id(&files),
+            after: is_shown.then(|| snapshot_id(&files)).flatten(),
             changed: before.has_changed(&files),
             before: before.snapshot,
             by,
@@ -107,7 +107,7 @@ fn session_of(context: &ToolContext) -> Option<String> {
 
 /// Returns the snapshot that was taken or restored last.
 fn snapshot_id(context: &ToolContext) -> Option<String> {
-    context.workspace.as_ref()?.known_snapshot_id().map(|id| id.to_string())
+    context.workspace.as_ref()?.current_snapshot_id().ok()?.map(|id| id.to_string())
 }
 
 /// The workspace when a call began.
@@ -117,8 +117,10 @@ struct Before {
 }
 
 impl Before {
-    fn of(context: &ToolContext) -> Self {
-        Self { snapshot: snapshot_id(context), operations: operations(context) }
+    /// Only a page that shows the call needs to know the snapshot, which may have to be read from a disk.
+    fn of(context: &ToolContext, is_shown: bool) -> Self {
+        let snapshot = is_shown.then(|| snapshot_id(context)).flatten();
+        Self { snapshot, operations: operations(context) }
     }
 
     fn has_changed(&self, context: &ToolContext) -> bool {
