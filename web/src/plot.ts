@@ -28,14 +28,15 @@ function fitted(place: HTMLElement, options: uPlot.Options, data: uPlot.AlignedD
 }
 
 export function durations(place: HTMLElement, calls: CallSummary[]): () => void {
+  // What another process did has no duration.
   const at = calls.map((_, index) => index + 1);
-  const of = (wanted: (call: CallSummary) => boolean) => calls.map((call) => (wanted(call) ? Math.max(call.us, 1) : null));
+  const of = (wanted: (call: CallSummary) => boolean) => calls.map((call) => (wanted(call) && call.us > 0 ? call.us : null));
   const points = (label: string, color: string): uPlot.Series => ({ label, stroke: color, paths: () => null, points: { show: true, size: 5, fill: color } });
   return fitted(place, {
     width: 0, height: 0, legend: { show: false }, cursor: { show: false },
     scales: { x: { time: false }, y: { distr: 3 } },
     series: [{}, points('read', style('--read')), points('write', style('--acc')), points('exec', style('--vio')), points('failed', style('--err'))],
-    axes: axes(duration, String),
+    axes: axes(duration, String).map((axis) => ({ ...axis, grid: { show: false } })),
   }, [at, of((it) => it.ok && it.kind === 'read'), of((it) => it.ok && it.kind === 'write'), of((it) => it.ok && it.kind === 'exec'), of((it) => !it.ok)]);
 }
 

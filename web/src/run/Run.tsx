@@ -209,7 +209,7 @@ export function Run({ name, theme }: { name: string; theme: string }) {
       <Timeline calls={calls} snapshots={snapshots} forks={detail.forks} a={a} b={b} selected={callIndex} theme={theme}
         onRange={(from, to) => set({ a: from, b: to, mode: 'changed', ev: undefined, snap: undefined, file: undefined })}
         onCall={(index) => selectCall(calls[index]?.id ?? '')} onSnapshot={selectSnapshot} following={isFollowing} onFollow={setFollowing} />
-      <Coach detail={detail} calls={calls} call={call} onSelect={selectCall} />
+      <Coach detail={detail} calls={calls} call={call} isUndone={operation?.undone === true} onSelect={selectCall} />
       <div className="tabs-narrow" role="group" aria-label="Panes">
         {(['files', 'diff', 'inspector'] as const).map((it) => <button key={it} type="button" aria-pressed={pane === it} onClick={() => setPane(it)}>{it}</button>)}
       </div>

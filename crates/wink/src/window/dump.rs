@@ -95,7 +95,7 @@ impl Dump {
             }
             if read > MOST_LINE && line.last() != Some(&b'\n') {
                 dump.note(number, "it is longer than 256 MiB and was skipped");
-                offset += read + skip_line(&mut from)?;
+                offset += read + from.skip_until(b'\n')? as u64;
                 continue;
             }
             let is_whole = line.last() == Some(&b'\n');
@@ -226,21 +226,6 @@ impl DumpSession {
 impl DumpSlice {
     pub(crate) fn count(&self) -> u64 {
         self.items.len() as u64
-    }
-}
-
-/// Reads to the end of a line without keeping it; returns how long that was.
-fn skip_line(from: &mut impl BufRead) -> io::Result<u64> {
-    let mut skipped = 0;
-    loop {
-        let bytes = from.fill_buf()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let used = end.map_or(bytes.len(), |end| end + 1);
-        from.consume(used);
-        skipped += used as u64;
-        if end.is_some() || used == 0 {
-            return Ok(skipped);
-        }
     }
 }
 
@@ -468,6 +453,20 @@ mod tests {
                 "Line 7: it is not a line of a session dump.",
             ]
         );
+    }
+
+    /// The file has a hole, so that it takes no space.
+    #[test]
+    fn a_line_of_two_gigabytes_is_skipped_and_named_and_the_others_are_shown() {
+        let (_, file) = read(b"");
+        file.as_file().set_len(2 << 30).expect("a hole");
+        let mut all = std::fs::File::options().append(true).open(file.path()).expect("a file");
+        std::io::Write::write_all(&mut all, format!("\n{}\n", line("one", 1)).as_bytes())
+            .expect("written");
+        let dump = Dump::read(file.path()).expect("read");
+        assert_eq!(dump.notes, ["Line 1: it is longer than 256 MiB and was skipped."]);
+        assert_eq!((dump.sessions[0].line, dump.calls.len()), (2, 1));
+        assert_eq!(dump.call("0").expect("a record").call_id, "0");
     }
 
     #[test]

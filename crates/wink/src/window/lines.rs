@@ -94,13 +94,14 @@ fn compared<'t>(
     old: &'t str,
     new: &'t str,
     ignores_blanks: bool,
-    deadline: Instant,
+    deadline: impl FnOnce() -> Instant,
 ) -> Compared<'t> {
     let (old, new) = (split(old), split(new));
     let mut known = HashMap::new();
     let a = numbered(&old, &mut known, ignores_blanks);
     let b = numbered(&new, &mut known, ignores_blanks);
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &a, &b, Some(deadline));
+    // From here on: reading large files takes its time on a busy machine, and what is left must not depend on it.
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &a, &b, Some(deadline()));
     Compared { old, new, ops }
 }
 
@@ -116,12 +117,12 @@ impl Compared<'_> {
 
 /// Counts the lines that were added and removed.
 pub(crate) fn counts(old: &str, new: &str, deadline: Instant) -> (u64, u64) {
-    compared(old, new, false, deadline).counts()
+    compared(old, new, false, || deadline).counts()
 }
 
 /// Compares two texts.
 pub(crate) fn compare(old: &str, new: &str, ignores_blanks: bool) -> LineDiff {
-    let compared = compared(old, new, ignores_blanks, Instant::now() + PATIENCE);
+    let compared = compared(old, new, ignores_blanks, || Instant::now() + PATIENCE);
     let (added, removed) = compared.counts();
     let pairing = Pairing::new();
     let mut diff = LineDiff {
