@@ -35,15 +35,16 @@ fn listing(server: &Server) -> String {
 #[test]
 fn every_route_that_the_tests_know_is_there() {
     let server = Server::with_every_route();
-    for route in ROUTES {
+    // The stream has no end; tests of the page read it.
+    for route in ROUTES.iter().filter(|it| !it.contains("/stream")) {
         let head = head(route, "Host: {address}");
         let answer = server.send_bytes(&head);
         let status = std::str::from_utf8(&answer[9..12]).unwrap().parse().unwrap();
-        let expected: &[u16] = match route {
+        let expected: &[u16] = match *route {
             "GET /nowhere" => &[404],
             "GET /open/x" => &[401],
             // There is something, which wants another method or a message.
-            _ if route.contains("/mcp") => &[400, 405],
+            _ if route.contains("/mcp") || route.starts_with("POST /api") => &[400, 405],
             _ => &[200],
         };
         assert!(expected.contains(&status), "{route}: {status}");

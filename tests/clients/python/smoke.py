@@ -102,12 +102,13 @@ async def check_overwrite(client):
     assert page["total_lines"] == 2, "a refused overwrite must leave the file as it was"
     assert page["content_hash"] == refusal["current_hash"]
 
-    _, done = await call(client, "write_file", **new, expected_hash=page["content_hash"])
+    stale = page["content_hash"]
+    _, done = await call(client, "write_file", **new, expected_hash=stale)
     assert done["created"] is False
     _, page = await call(client, "read_file", path="docs/a.txt")
     assert page["content"] == "three\n"
 
-    await refused(client, "conflict", "write_file", **new, expected_hash=page["content_hash"])
+    await refused(client, "conflict", "write_file", **new, expected_hash=stale)
 
 
 async def check_edit(client):

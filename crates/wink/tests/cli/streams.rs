@@ -74,3 +74,27 @@ fn a_demo_tells_of_each_call_and_of_all_at_the_end() {
     assert_eq!(lines.iter().filter(|call| call["ok"] == false).count(), 2);
     assert!(std::path::Path::new(last["session"].as_str().unwrap()).is_file());
 }
+
+#[test]
+fn a_page_says_in_one_line_that_it_is_ready_and_in_one_that_it_was_stopped() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    scene.ok(&["export", "notes.fs.zip"]);
+    let args = ["debug", "notes.fs.zip", "--port", "0", "--json"];
+    let mut command = scene.wink_in(&scene.path("project"), &args);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("wink starts");
+    let (mut stdout, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
+    stdout.read_line(&mut line).unwrap();
+    let ready = parsed(&line);
+    check_form(&ready, "item");
+    assert_eq!(ready["schema"], "wink/debug.ready@1");
+    assert_eq!(ready["shown"][0]["notes"], serde_json::json!([]));
+
+    send(&child, Signal::TERM);
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert!(child.wait().unwrap().success());
+    check_form(&parsed(&rest), "summary");
+    assert_eq!(parsed(&rest)["schema"], "wink/debug@1");
+}

@@ -63,6 +63,7 @@ impl Server {
     pub(crate) fn with_every_route() -> Server {
         let place = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(place.path().join("work")).expect("a directory");
+        std::fs::write(place.path().join("work/present"), "here").expect("a file");
         let server = Server::start_in(place, &["--port", "0", "--workspace", "named=work"]);
         server.call("ls", serde_json::json!({"session": "client"}));
         server
@@ -148,11 +149,11 @@ pub(crate) const ROUTES: [&str; 31] = [
     "GET /assets/app.js",
     "GET /api/filesystem/meta",
     "GET /api/filesystem/tree",
-    "GET /api/filesystem/file?path=planted",
+    "GET /api/filesystem/file?path=present",
     "GET /api/v1/runs",
     "GET /api/v1/runs/named/calls",
     "GET /api/v1/runs/named/rows",
-    "GET /api/v1/runs/named/raw?path=planted",
+    "GET /api/v1/runs/named/raw?path=present",
     "GET /api/v1/runs/named/changes?a=empty&b=@",
     "GET /api/v1/runs/named/sessions",
     "GET /api/v1/runs/named/search?q=x",
