@@ -32,6 +32,9 @@ const LABEL: &str = "dev.wink.container";
 const TO_START: Duration = Duration::from_secs(60);
 const TO_ANSWER: Duration = Duration::from_secs(20);
 
+/// How often a container is removed until Podman says that it is.
+const REMOVE_TRIES: usize = 3;
+
 /// How long a supervisor may take to connect.
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
@@ -121,8 +124,15 @@ impl Recipe {
 
     /// Removes a container with all its processes.
     pub(crate) fn remove(&self, name: &str) {
-        // It may be gone already, and with `--rm` it removes itself; the next process looks again.
-        let _ = self.podman.run(&["rm", "--force", "--ignore", "--time=0", name], TO_ANSWER);
+        let remove = ["rm", "--force", "--ignore", "--time=0", name];
+        // If `conmon` is gone, the first try only stops it. It may be gone already, and with `--rm` it removes itself; the
+        // next process looks again.
+        for _ in 0..REMOVE_TRIES {
+            match self.podman.run(&remove, TO_ANSWER) {
+                Ok(_) | Err(Problem::Hangs(_)) => return,
+                Err(_) => {}
+            }
+        }
     }
 
     /// Removes what a failed start may have left.
