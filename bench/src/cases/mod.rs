@@ -8,6 +8,7 @@ mod mcp;
 mod memory_create;
 mod memory_read;
 mod memory_scale;
+mod podman;
 mod read_host_vs_std;
 mod read_page_vs_sed;
 mod session;
@@ -78,6 +79,12 @@ pub(crate) static ALL: &[Case] = &[
     agents::HOOK_CALL,
     agents::RUN_VS_BWRAP,
     agents::RUN_VS_PLAIN,
+    podman::READ_VS_EXEC,
+    podman::READ_VS_HOST,
+    podman::SHELL_VS_EXEC,
+    podman::SHELL_RAW,
+    podman::SNAPSHOT_VS_HOST,
+    podman::START,
 ];
 
 /// Finds a case by its exact name.
